@@ -1,0 +1,161 @@
+//! Scans: direction, interval and where they begin.
+
+use std::ops::Bound;
+
+use model::{Interval, Order, Row, RowKey, Timestamp};
+
+use super::Fixture;
+use super::fixture::{key, partition, row, rows, scan};
+use crate::Scan;
+
+const BOTH: [Order; 2] = [Order::OldestFirst, Order::NewestFirst];
+
+fn interval(start: i64, end: i64) -> Interval {
+    Interval::new(start, end).expect("interval")
+}
+
+/// A partition with three events of two items at each of the times 10, 20 and 30.
+async fn grid(fixture: &Fixture) -> (Scan, Vec<Row>) {
+    let (table, at) = (fixture.made(1).await, partition("s"));
+    let mut rows = Vec::new();
+    for time in [10, 20, 30] {
+        for event in ["b", "d", "f"] {
+            rows.extend(["m", "q"].map(|item| row(time, event, item, "v")));
+        }
+    }
+    fixture.write(&table, &at, &rows).await;
+    (scan(&table, &at), rows)
+}
+
+/// Asserts that a scan returns exactly the rows of `all` that pass, in its direction.
+async fn assert_scan(fixture: &Fixture, scan: &Scan, all: &[Row], passes: impl Fn(&RowKey) -> bool) {
+    let mut expected: Vec<Row> = all.iter().filter(|row| passes(&row.key)).cloned().collect();
+    expected.sort_by(|a, b| scan.order.compare(&a.key, &b.key));
+    let page = fixture.store.scan(scan.clone()).await.expect("scan");
+    assert_eq!(page.rows, expected, "{:?} {:?} {:?}", scan.order, scan.interval, scan.from);
+    assert!(!page.more, "nothing follows");
+}
+
+/// Newest first is the exact reverse of oldest first.
+pub async fn both_orders_read_the_same_rows(fixture: Fixture) {
+    let (scan, rows) = grid(&fixture).await;
+    for order in BOTH {
+        assert_scan(&fixture, &Scan { order, ..scan.clone() }, &rows, |_| true).await;
+    }
+}
+
+/// A partition that was never written is empty.
+pub async fn an_unwritten_partition_is_empty(fixture: Fixture) {
+    let (scan, _) = grid(&fixture).await;
+    for order in BOTH {
+        for from in [Bound::Unbounded, Bound::Included(key(20, "d", "m")), Bound::Excluded(key(20, "d", "m"))]
+        {
+            let empty = Scan { partition: partition("other"), order, from, ..scan.clone() };
+            assert_scan(&fixture, &empty, &[], |_| true).await;
+        }
+    }
+}
+
+/// The start of an interval belongs to it, its end does not.
+pub async fn intervals_hold_their_start_and_not_their_end(fixture: Fixture) {
+    let (scan, rows) = grid(&fixture).await;
+    for start in [0, 9, 10, 11, 20, 30, 31] {
+        for end in [start, 10, 11, 20, 21, 30, 31, 99] {
+            for order in BOTH {
+                if start > end {
+                    continue;
+                }
+                let clipped = Scan { order, interval: interval(start, end), ..scan.clone() };
+                assert_scan(&fixture, &clipped, &rows, |key| (start..end).contains(&key.event_time.nanos()))
+                    .await;
+            }
+        }
+    }
+}
+
+/// An interval may reach beyond every time that can be placed, on either side.
+pub async fn intervals_may_reach_beyond_all_times(fixture: Fixture) {
+    let (table, at, max) = (fixture.made(1).await, partition("s"), Timestamp::MAX.nanos());
+    let rows = [row(0, "e", "i", "first"), row(7, "e", "i", "middle"), row(max, "e", "i", "last")];
+    fixture.write(&table, &at, &rows).await;
+    let wide =
+        [(i64::MIN, i64::MAX), (-1, max + 1), (0, max), (1, i64::MAX), (max, max + 1), (max + 1, i64::MAX)];
+    for (start, end) in wide.into_iter().chain([(i64::MIN, 0), (i64::MIN, 1), (-9, -2), (i64::MAX, i64::MAX)])
+    {
+        for order in BOTH {
+            let scan = Scan { order, interval: interval(start, end), ..scan(&table, &at) };
+            assert_scan(&fixture, &scan, &rows, |key| (start..end).contains(&key.event_time.nanos())).await;
+        }
+    }
+}
+
+/// An empty interval reads nothing, from wherever it is asked.
+pub async fn an_empty_interval_reads_nothing(fixture: Fixture) {
+    let (scan, rows) = grid(&fixture).await;
+    for time in [0, 10, 20, 30, 40] {
+        for from in [Bound::Unbounded, Bound::Included(key(20, "d", "m")), Bound::Excluded(key(20, "d", "m"))]
+        {
+            for order in BOTH {
+                let empty =
+                    Scan { order, interval: interval(time, time), from: from.clone(), ..scan.clone() };
+                assert_scan(&fixture, &empty, &rows, |_| false).await;
+            }
+        }
+    }
+}
+
+/// Keys around, between and beyond the rows of the grid.
+fn places() -> Vec<RowKey> {
+    let mut places = vec![key(0, "a", "a"), key(Timestamp::MAX.nanos(), "z", "z")];
+    for time in [10, 15, 20, 30] {
+        for event in ["a", "b", "c", "f", "g"] {
+            places.extend(["l", "m", "n", "q", "r"].map(|item| key(time, event, item)));
+        }
+    }
+    places
+}
+
+/// A scan begins at a row, or behind it, whether that row exists or not.
+pub async fn scans_begin_at_or_behind_any_place(fixture: Fixture) {
+    let (scan, rows) = grid(&fixture).await;
+    for place in places() {
+        for order in BOTH {
+            let at = Scan { order, from: Bound::Included(place.clone()), ..scan.clone() };
+            assert_scan(&fixture, &at, &rows, |key| order.compare(key, &place).is_ge()).await;
+            let behind = Scan { order, from: Bound::Excluded(place.clone()), ..scan.clone() };
+            assert_scan(&fixture, &behind, &rows, |key| order.compare(key, &place).is_gt()).await;
+        }
+    }
+}
+
+/// Where a scan begins and the interval both hold, also where the beginning lies outside of the interval.
+pub async fn the_beginning_and_the_interval_both_hold(fixture: Fixture) {
+    let (scan, rows) = grid(&fixture).await;
+    for place in
+        [key(5, "z", "z"), key(10, "d", "m"), key(20, "d", "m"), key(30, "d", "m"), key(99, "a", "a")]
+    {
+        for (start, end) in [(0, 20), (10, 30), (15, 25), (20, 21), (30, 40), (50, 60)] {
+            for order in BOTH {
+                let (interval, from) = (interval(start, end), Bound::Excluded(place.clone()));
+                let scan = Scan { order, interval, from, ..scan.clone() };
+                assert_scan(&fixture, &scan, &rows, |key| {
+                    (start..end).contains(&key.event_time.nanos()) && order.compare(key, &place).is_gt()
+                })
+                .await;
+            }
+        }
+    }
+}
+
+/// A row written later, between others, is read in its place.
+pub async fn later_rows_are_read_in_their_place(fixture: Fixture) {
+    let (table, at, all) = (fixture.made(1).await, partition("s"), rows(30));
+    let (even, odd): (Vec<_>, Vec<_>) = (0..).zip(all.clone()).partition(|(n, _)| n % 2 == 0);
+    for half in [odd, even] {
+        let half: Vec<Row> = half.into_iter().map(|(_, row)| row).collect();
+        fixture.write(&table, &at, &half).await;
+    }
+    for order in BOTH {
+        assert_scan(&fixture, &Scan { order, ..scan(&table, &at) }, &all, |_| true).await;
+    }
+}

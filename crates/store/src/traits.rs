@@ -1,0 +1,73 @@
+//! The contract.
+
+use async_trait::async_trait;
+use model::TableRef;
+
+use crate::{
+    CasOutcome, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
+    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, TableOutcome,
+};
+
+/// What keeps Braid's data. `store::conformance` holds every backend to this text.
+///
+/// **Tables** are independent: a slice is one table, and dropping it is cheap. Names are never checked against
+/// anything but the rules of [`TableRef`].
+///
+/// **Rows** have last-write-wins semantics on `write_time`; see [`model::Row::merge`] for ties. The order of arrival
+/// does not matter, so writing the same rows again changes nothing.
+///
+/// **Acknowledged** means: every later read, through any handle and after any crash that the durability names, sees
+/// it. A call that fails with `Unknown` may still take effect, now or later; one that fails with `Unavailable` has
+/// not and will not.
+///
+/// **Cancellation**: dropping the future of a read stops it soon; dropping the future of a change leaves its outcome
+/// unknown.
+///
+/// **Memory**: a call allocates in proportion to its limits, whatever the size of the partition or the table.
+#[async_trait]
+pub trait Store: Send + Sync + 'static {
+    /// Makes a table, empty and durable when this returns. A table that exists stays as it is.
+    async fn create_table(&self, table: &TableRef) -> Result<TableOutcome>;
+
+    /// Drops a table with all it holds. What was dropped stays dropped after a crash, and a table made again under
+    /// the same name is empty.
+    async fn drop_table(&self, table: &TableRef) -> Result<TableOutcome>;
+
+    /// All tables, in the order of their names.
+    async fn list_tables(&self) -> Result<Vec<TableRef>>;
+
+    /// Writes rows of one partition. All or nothing, for every reader and after every crash: no reader ever sees a
+    /// part of a batch. An empty batch succeeds if the table exists.
+    async fn upsert(&self, batch: PartitionBatch, durability: Durability) -> Result<()>;
+
+    /// Reads rows of one partition in order: what was acknowledged before the call, and possibly what was written
+    /// during it. A partition that was never written is empty.
+    async fn scan(&self, scan: Scan) -> Result<ScanPage>;
+
+    /// Lists partitions that have rows, each once, in an order that only the backend knows but always the same one.
+    /// Partitions made while an enumeration goes on may or may not come; those there before always do.
+    async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage>;
+
+    /// The sizes of a table's partitions. `Exact` quality is promised only for a table without later writes.
+    async fn histogram(&self, table: &TableRef, effort: Effort) -> Result<Histogram>;
+
+    /// Reads a metadata record: linearizable, after every change that was acknowledged before.
+    async fn meta_get(&self, key: &MetaKey) -> Result<Option<MetaRecord>>;
+
+    /// Reads records of one group in the order of their names, behind `after`, at most `records_max` and about 4 MiB.
+    async fn meta_range(&self, group: &[u8], after: Option<&[u8]>, records_max: usize) -> Result<MetaPage>;
+
+    /// Changes a metadata record if its version is `expected` (none: if it does not exist). Durable when this
+    /// returns `Applied`. After `Unknown` read the record again: it is then as before, or as asked, or as somebody
+    /// else made it, and it may still change to what was asked until it has been read or changed again.
+    async fn meta_cas(
+        &self,
+        key: &MetaKey,
+        expected: Option<MetaVersion>,
+        change: MetaChange,
+    ) -> Result<CasOutcome>;
+
+    /// Whether the store takes writes now. The error says why not and what to do; it is never an outage of this call
+    /// alone.
+    async fn ready(&self) -> Result<()>;
+}
