@@ -1,0 +1,52 @@
+# What one can do here. `make` lists it; `make test` is everything that has to pass before a commit.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help test fmt lint fmt-check clippy tidy deny typos unit doc-tests doc bench kill clean
+
+# How often the kill suite kills.
+KILLS ?= 200
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: fmt-check clippy tidy deny typos unit doc-tests doc ## everything, cheapest first
+
+fmt: ## format the code
+	@cargo fmt --all
+
+lint: fmt-check clippy tidy deny typos ## everything that reads the code without running it
+
+fmt-check:
+	@dev/stage fmt cargo fmt --all --check
+
+# --locked here, in the first stage that resolves: a manifest changed without Cargo.lock fails early.
+clippy:
+	@dev/stage clippy cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+
+tidy: ## house rules (`cargo xtask rules` lists them)
+	@dev/stage -v tidy cargo xtask tidy
+
+deny: ## licences, sources and banned crates
+	@dev/stage deny cargo xtask deny
+
+typos: ## spelling
+	@dev/stage typos cargo xtask typos
+
+# Every failure in one run, so --no-fail-fast; without --all-targets, which would run the benches.
+unit: ## unit and integration tests
+	@dev/stage -v tests cargo test --workspace --all-features --lib --bins --tests --no-fail-fast
+
+doc-tests:
+	@dev/stage -v doc-tests cargo test --workspace --all-features --doc
+
+doc: ## build the documentation; a warning fails
+	@RUSTDOCFLAGS="-D warnings" dev/stage doc cargo doc --workspace --all-features --no-deps
+
+bench: ## measure (QUICK=1 for a short run)
+	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
+
+kill: ## kill -9 the embedded store KILLS times (200) and look for lost writes
+	@BRAID_KILLS=$(KILLS) dev/stage -v kill cargo test -p store-embedded --all-features --test crash kill -- --nocapture
+
+clean: ## remove what was built
+	@cargo clean

@@ -1,0 +1,53 @@
+//! `cargo xtask`: what the build needs beyond cargo. House rules as code ([`tidy`]) and two fetched tools ([`deny`],
+//! [`tools`]). Nothing of the product may live here, and nothing of the product may depend on it.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
+
+mod deny;
+mod tidy;
+mod tools;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+
+const USAGE: &str = "usage: cargo xtask <command>
+  tidy    check the house rules
+  rules   list the house rules with their reasons
+  deny    check licences, sources and banned crates (deny.toml)
+  typos   check spelling (typos.toml)";
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(err) => {
+            eprintln!("xtask: {err:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<ExitCode> {
+    let args: Vec<String> = env::args().skip(1).collect();
+    if deny::is_stand_in() {
+        return deny::stand_in(&args);
+    }
+    let root = root()?;
+    match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["tidy"] => tidy::run(&root),
+        ["rules"] => Ok(tidy::list()),
+        ["deny"] => deny::run(&root),
+        ["typos"] => tools::TYPOS.run(&root, &[]),
+        _ => {
+            eprintln!("{USAGE}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+/// The repository: cargo says where this package is; its parent is the root.
+fn root() -> Result<PathBuf> {
+    let package = env::var("CARGO_MANIFEST_DIR").context("run this as `cargo xtask`")?;
+    Ok(Path::new(&package).parent().context("xtask has no parent directory")?.to_path_buf())
+}
