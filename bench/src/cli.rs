@@ -1,0 +1,103 @@
+//! What was typed, and what it means. Pure.
+
+use crate::question::{ALL, Question};
+
+/// What `--help` says.
+pub(crate) const HELP: &str = "\
+Measures Braid against what it is built on, and holds the figures against goals.
+
+usage: cargo run --release -p bench -- [option...] [question...]
+
+Without a question, all of them run. `--list` names them.
+
+  --list    list the questions
+  --json    after each report, the same as one JSON object on one line (find it with: grep '^{')
+  --help    this text
+
+environment:
+  QUICK=1   fewer rounds on less data: minutes become seconds; to find mistakes, not to quote
+
+Every question runs its sides interleaved, several rounds, in alternating order. A ratio is the median of the rounds'
+ratios. CPU time and memory are those of the whole process; memory is the peak of RssAnon beyond the start of the
+run, and the largest round counts. Quote a figure only with its spread and the load average, from a machine that did
+nothing else.
+
+exit status: 0 all goals reached, 1 a goal MISSED (the figures are printed all the same), 2 nothing was measured
+";
+
+/// What to do.
+pub(crate) enum Command {
+    /// Say how this works.
+    Help,
+    /// Name the questions.
+    List,
+    /// Measure.
+    Run { questions: Vec<&'static Question>, json: bool },
+}
+
+/// Reads the arguments; the error says what to type instead.
+pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Command, String> {
+    let (mut questions, mut json) = (Vec::new(), false);
+    for argument in arguments {
+        match argument.as_str() {
+            "--help" | "-h" => return Ok(Command::Help),
+            "--list" => return Ok(Command::List),
+            "--json" => json = true,
+            name => questions.push(find(name)?),
+        }
+    }
+    if questions.is_empty() {
+        questions = ALL.iter().collect();
+    }
+    Ok(Command::Run { questions, json })
+}
+
+fn find(name: &str) -> Result<&'static Question, String> {
+    ALL.iter().find(|question| question.name == name).ok_or_else(|| {
+        let names: Vec<&str> = ALL.iter().map(|question| question.name).collect();
+        format!("`{name}` is neither a question nor an option; questions: {}; try --help", names.join(", "))
+    })
+}
+
+/// One line a question.
+pub(crate) fn list() -> String {
+    let width = ALL.iter().map(|question| question.name.len()).max().unwrap_or(0);
+    ALL.iter().map(|question| format!("{:<width$}  {}\n", question.name, question.asks)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(arguments: &[&str], expect: &str) {
+        let means = match parse(arguments.iter().map(|argument| (*argument).to_owned())) {
+            Ok(Command::Help) => "help".to_owned(),
+            Ok(Command::List) => "list".to_owned(),
+            Ok(Command::Run { questions, json }) => {
+                let names: Vec<&str> = questions.iter().map(|question| question.name).collect();
+                format!("run {} json={json}", names.join(" "))
+            }
+            Err(problem) => problem,
+        };
+        assert_eq!(means, expect);
+    }
+
+    #[test]
+    fn arguments_mean_what_help_says() {
+        check(&[], "run ingest scan json=false");
+        check(&["scan", "--json"], "run scan json=true");
+        check(&["scan", "ingest"], "run scan ingest json=false");
+        check(&["--list"], "list");
+        check(&["scan", "--help"], "help");
+        check(&["scam"], "`scam` is neither a question nor an option; questions: ingest, scan; try --help");
+    }
+
+    #[test]
+    fn the_list_has_one_line_a_question() {
+        let expect = "\
+ingest  durable ingest through the embedded store, against group commit on fjall by hand
+scan    reading a wide partition through the embedded store, against fjall's iterator
+";
+        assert_eq!(list(), expect);
+    }
+}

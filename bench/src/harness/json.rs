@@ -1,0 +1,96 @@
+//! An answer as a program reads it: one JSON object on one line. Pure.
+//!
+//! Written by hand, because it is one small object of text and finite numbers.
+
+use super::answer::Answer;
+use super::goal::Judged;
+use super::machine::Machine;
+use super::rounds::Runs;
+use super::setting::Setting;
+
+/// One object with everything that the report shows, and each round by itself.
+pub(crate) fn json(answer: &Answer, setting: &Setting, machine: &Machine) -> String {
+    object(&[
+        ("question", text(answer.question)),
+        ("quick", setting.quick.to_string()),
+        ("rounds", setting.rounds.to_string()),
+        ("cores", machine.cores.to_string()),
+        ("load", number(machine.load)),
+        ("sync_seconds", number(machine.sync.as_secs_f64())),
+        ("unit", text(answer.unit.name())),
+        ("sides", array(answer.runs.iter().map(side))),
+        ("goals", array(answer.judged.iter().map(goal))),
+        ("notes", array(answer.notes.iter().map(|note| text(note)))),
+    ])
+}
+
+fn side(runs: &Runs) -> String {
+    object(&[
+        ("name", text(runs.side)),
+        ("units_per_second", array(runs.rates().into_iter().map(number))),
+        ("cpu_seconds", array(runs.cpu_seconds().into_iter().map(number))),
+        ("memory_growth_bytes", array(runs.samples.iter().map(|sample| sample.growth().to_string()))),
+        ("memory_peak_bytes", runs.memory_peak().to_string()),
+    ])
+}
+
+fn goal(judged: &Judged) -> String {
+    object(&[
+        ("what", text(&judged.what)),
+        ("measured", number(judged.measured)),
+        ("min", number(judged.spread.min)),
+        ("max", number(judged.spread.max)),
+        ("wanted", text(&judged.wanted)),
+        ("verdict", text(judged.verdict())),
+    ])
+}
+
+fn object(members: &[(&str, String)]) -> String {
+    let members: Vec<String> =
+        members.iter().map(|(name, value)| format!("{}:{value}", text(name))).collect();
+    format!("{{{}}}", members.join(","))
+}
+
+fn array(values: impl Iterator<Item = String>) -> String {
+    format!("[{}]", values.collect::<Vec<_>>().join(","))
+}
+
+/// JSON knows no infinity; what is not finite was not measured.
+fn number(value: f64) -> String {
+    if value.is_finite() { value.to_string() } else { "null".to_owned() }
+}
+
+fn text(value: &str) -> String {
+    let mut quoted = String::from('"');
+    for letter in value.chars() {
+        match letter {
+            '"' | '\\' => quoted.extend(['\\', letter]),
+            control if control < ' ' => quoted.push_str(&format!("\\u{:04x}", u32::from(control))),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::report::tests::example;
+    use super::*;
+
+    #[test]
+    fn an_answer_is_one_line_of_json() {
+        let setting = Setting::for_test(3);
+        let machine = Machine { cores: 2, load: 0.5, sync: Duration::from_millis(2) };
+        let expect = include_str!("../../golden/report.json").trim_end();
+        assert_eq!(json(&example(), &setting, &machine), expect);
+    }
+
+    #[test]
+    fn text_is_escaped_and_numbers_are_finite() {
+        assert_eq!(text("a\"b\\c\n\u{1}ä"), r#""a\"b\\c\u000a\u0001ä""#);
+        assert_eq!(number(f64::INFINITY), "null");
+    }
+}

@@ -1,0 +1,28 @@
+//! What every question needs: fair rounds, measurements, goals, a report.
+//!
+//! A question runs several *sides*, a control and its subjects. Rounds interleave them, so that a slow minute of
+//! the machine hits all of them, and ratios are formed inside a round before their median is taken. Timed figures
+//! exist only here: a test that measures time fails on a busy machine.
+//!
+//! Reading order: [`Setting`] (how much), [`measure()`] (one run), [`interleave`] (the rounds), `stats`, [`Goal`] (what
+//! is wanted), [`Answer`] (all of it), `table` and `report` and `json` (how it is shown), [`Machine`] (on what).
+
+mod answer;
+mod goal;
+mod json;
+mod machine;
+mod measure;
+mod report;
+mod rounds;
+mod setting;
+mod stats;
+mod table;
+
+pub(crate) use answer::{Answer, Unit};
+pub(crate) use goal::Goal;
+pub(crate) use json::json;
+pub(crate) use machine::Machine;
+pub(crate) use measure::{Sample, measure};
+pub(crate) use report::report;
+pub(crate) use rounds::{Side, interleave};
+pub(crate) use setting::Setting;

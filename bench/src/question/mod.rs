@@ -1,0 +1,21 @@
+//! The questions, one file each. A question knows its sides, its data and its goals; everything else is the harness's.
+
+mod ingest;
+mod scan;
+
+use anyhow::Result;
+
+use crate::harness::{Answer, Setting};
+
+/// Something to find out by measuring.
+pub(crate) struct Question {
+    /// What it is called on the command line.
+    pub(crate) name: &'static str,
+    /// What it asks, in one line.
+    pub(crate) asks: &'static str,
+    /// Measures.
+    pub(crate) answer: fn(&Setting) -> Result<Answer>,
+}
+
+/// All of them, in the order in which they run.
+pub(crate) const ALL: &[Question] = &[ingest::QUESTION, scan::QUESTION];
