@@ -4,7 +4,7 @@
 //! every rule can be checked by properties and golden values. Nothing wraps: a time or a number outside its range is an
 //! [`Error`] that says what to change.
 //!
-//! Reading order follows an event: [`time`], [`id`], [`mod@slice`], [`shape`], [`place`], [`position`], [`row`].
+//! Reading order follows an event: [`time`], [`id`], [`mod@slice`], [`shape`], [`place`], [`position`], [`row`], [`rows`].
 
 mod error;
 pub mod hash;
@@ -13,6 +13,7 @@ pub mod id;
 pub mod place;
 pub mod position;
 pub mod row;
+pub mod rows;
 pub mod shape;
 pub mod slice;
 pub mod table;
@@ -24,6 +25,7 @@ pub use id::{EventId, ItemKey, NamespaceName, SeriesId};
 pub use place::{Group, Layout, Layouts, Partition, PartitionKey};
 pub use position::{Order, Position, RowKey};
 pub use row::Row;
+pub use rows::{RowView, Rows, RowsBuilder};
 pub use shape::{Shape, ShapeSpec};
 pub use slice::{Segment, Slice, Timeline};
 pub use table::{TableName, TableRef};

@@ -103,6 +103,22 @@ impl Group {
 }
 
 /// The slices of a namespace that exist, each with its shape.
+///
+/// ```
+/// use model::{EventId, Interval, Layout, Layouts, SeriesId, ShapeSpec, Timeline, Timestamp};
+///
+/// let spec = ShapeSpec::default();
+/// let timeline = Timeline::new(spec.seconds_per_slice)?;
+/// let time = Timestamp::from_parts(1_774_656_000, 0)?; // 2026-03-28
+/// let mut layouts = Layouts::default();
+/// layouts.insert(Layout { slice: timeline.slice_of(time), shape: spec.freeze()? });
+///
+/// let series = SeriesId::new("device-7")?;
+/// let placed = layouts.place(&series, time, &EventId::new("event-1")?).expect("the slice exists");
+/// let asked = Interval::new(time.nanos(), time.nanos() + 1)?;
+/// assert!(layouts.cover(asked).flat_map(|group| group.partitions(&series)).any(|found| found == placed));
+/// # Ok::<(), model::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layouts {
     by_start: BTreeMap<i64, Layout>,

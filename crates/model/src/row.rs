@@ -27,14 +27,12 @@ impl Row {
     /// of time plus the lengths of everything the client sent. Keys of the engine, write times and compression do
     /// not count.
     pub fn logical_bytes(&self) -> u64 {
-        let parts = [
-            size_of::<i64>(),
-            self.key.event_id.as_bytes().len(),
-            self.key.item_key.as_bytes().len(),
-            self.value.len(),
-            self.metadata.len(),
-        ];
-        parts.iter().map(|bytes| *bytes as u64).sum()
+        logical_bytes([
+            self.key.event_id.as_bytes(),
+            self.key.item_key.as_bytes(),
+            &self.value,
+            &self.metadata,
+        ])
     }
 
     /// Which of two writes of the same row stays: the later one; at equal write times each column keeps the greater
@@ -51,6 +49,11 @@ impl Row {
             },
         }
     }
+}
+
+/// Logical bytes of a row with these parts.
+pub(crate) fn logical_bytes(parts: [&[u8]; 4]) -> u64 {
+    (size_of::<i64>() + parts.iter().map(|part| part.len()).sum::<usize>()) as u64
 }
 
 #[cfg(test)]

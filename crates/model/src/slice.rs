@@ -62,6 +62,14 @@ impl Segment {
 }
 
 /// All segments of a namespace, oldest first; the first starts at 1970.
+///
+/// ```
+/// # use model::{TableName, Timeline, Timestamp};
+/// let days = Timeline::new(86_400)?;
+/// let slice = days.slice_of(Timestamp::from_parts(1_774_656_000, 0)?);
+/// assert_eq!(TableName::data(slice).as_str(), "data_20260328");
+/// # Ok::<(), model::Error>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
     segments: Vec<Segment>,

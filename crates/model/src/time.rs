@@ -20,7 +20,13 @@ impl Timestamp {
 
     /// Checks that `nanos` lies in the range.
     pub fn from_nanos(nanos: i64) -> Result<Self, Error> {
-        Self::from_wide(i128::from(nanos))
+        Self::checked(nanos).ok_or_else(|| Error::TimeOutOfRange { nanos: i128::from(nanos) })
+    }
+
+    /// The time, if `nanos` lies in the range.
+    #[inline]
+    pub const fn checked(nanos: i64) -> Option<Self> {
+        if nanos >= Self::MIN.0 && nanos <= Self::MAX.0 { Some(Self(nanos)) } else { None }
     }
 
     /// Checks seconds and a fraction as they arrive from a client, without wrapping on the way.
@@ -29,10 +35,7 @@ impl Timestamp {
     }
 
     fn from_wide(nanos: i128) -> Result<Self, Error> {
-        match i64::try_from(nanos) {
-            Ok(fits) if (Self::MIN.0..=Self::MAX.0).contains(&fits) => Ok(Self(fits)),
-            _ => Err(Error::TimeOutOfRange { nanos }),
-        }
+        i64::try_from(nanos).ok().and_then(Self::checked).ok_or(Error::TimeOutOfRange { nanos })
     }
 
     /// Nanoseconds since 1970, never negative.

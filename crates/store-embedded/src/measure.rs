@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 
 use bytes::Bytes;
 use fjall::{Database, Readable};
-use model::{HistogramQuality, Row, SizeHistogram};
+use model::{HistogramQuality, RowsBuilder, SizeHistogram};
 use store::{Histogram, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -13,6 +13,8 @@ use crate::cancel::Cancelled;
 use crate::engine::read_failed;
 use crate::keys::counter::{self, COUNTERS_END, COUNTERS_START, SLACK};
 use crate::keys::partition::{self, ROWS_END};
+use crate::keys::row::Unescaped;
+use crate::keys::text::cut_short;
 use crate::keys::{kept, row};
 use crate::tables::Table;
 
@@ -48,55 +50,56 @@ pub(crate) fn known(database: &Database, table: &Table) -> Result<Histogram> {
 
 /// Measures every partition of the table by reading it once.
 pub(crate) fn exact(database: &Database, table: &Table, cancelled: &Cancelled) -> Result<SizeHistogram> {
-    let mut measured =
-        Measured { sizes: SizeHistogram::default(), prefix: Bytes::new(), bytes: 0, held: None };
+    let mut measured = Measured::default();
     let rows = database.snapshot().range(&table.keyspace, Vec::new()..ROWS_END.to_vec());
     for (count, entry) in rows.enumerate() {
         if count % ROWS_PER_CHECK == 0 {
             cancelled.check()?;
         }
         let (key, value) = entry.into_inner().map_err(read_failed)?;
-        measured.add(key.into(), &value.into())?;
+        measured.add(&key.into(), &value.into())?;
     }
-    measured.end_partition();
-    Ok(measured.sizes)
+    Ok(measured.finish())
 }
 
 /// The partition that is being measured.
+#[derive(Default)]
 struct Measured {
     sizes: SizeHistogram,
     prefix: Bytes,
+    /// Bytes of its rows but the last.
     bytes: u64,
-    /// The newest row, whose further versions may still come.
-    held: Option<(Bytes, Row)>,
+    /// The last row, whose further versions may still come.
+    last: RowsBuilder,
+    unescaped: Unescaped,
 }
 
 impl Measured {
-    fn add(&mut self, key: Bytes, value: &Bytes) -> Result<()> {
-        let prefix_length = partition::prefix_length(&key)?;
-        let version = row::decode(prefix_length, &key, value)?;
-        if let Some((held_key, held)) = self.held.take() {
-            if row::same_row(&held_key, &key) {
-                self.held = Some((key, held.merge(version)));
-                return Ok(());
-            }
-            self.bytes += held.logical_bytes();
+    fn add(&mut self, key: &Bytes, value: &Bytes) -> Result<()> {
+        let prefix_length = partition::prefix_length(key)?;
+        let version = row::decode(prefix_length, key, value, &mut self.unescaped).ok_or_else(cut_short)?;
+        let same_partition = key.get(..prefix_length) == Some(self.prefix.as_ref());
+        if same_partition && self.last.last_is(&version) {
+            self.last.merge_into_last(version);
+            return Ok(());
         }
-        if key.get(..prefix_length) != Some(self.prefix.as_ref()) {
-            self.end_partition();
+        self.bytes += self.last.logical_bytes();
+        self.last.clear();
+        if !same_partition {
+            if !self.prefix.is_empty() {
+                self.sizes.record(self.bytes);
+            }
+            self.bytes = 0;
             self.prefix = key.slice(..prefix_length);
         }
-        self.held = Some((key, version));
+        self.last.push(version);
         Ok(())
     }
 
-    fn end_partition(&mut self) {
-        if let Some((_, held)) = self.held.take() {
-            self.bytes += held.logical_bytes();
-        }
+    fn finish(mut self) -> SizeHistogram {
         if !self.prefix.is_empty() {
-            self.sizes.record(self.bytes);
+            self.sizes.record(self.bytes + self.last.logical_bytes());
         }
-        self.bytes = 0;
+        self.sizes
     }
 }

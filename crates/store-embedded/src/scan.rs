@@ -2,15 +2,23 @@
 
 use std::ops::Bound;
 
-use bytes::Bytes;
 use fjall::{Database, Guard, Readable};
-use model::{Order, Row};
+use model::{Order, RowsBuilder};
 use store::{Result, Scan, ScanPage};
 
 use crate::cancel::Cancelled;
 use crate::engine::read_failed;
+use crate::keys::row::Unescaped;
+use crate::keys::text::cut_short;
 use crate::keys::{partition, row};
 use crate::tables::Table;
+
+/// Room that a page has from the start: growing it would copy and fault in its memory again. What stays untouched
+/// costs only addresses.
+const FIRST_BYTES: usize = 1 << 20;
+const FIRST_ROWS: usize = 4_096;
+/// Room for the row that goes over the limit, unless it is a large one.
+const LAST_ROW_BYTES: usize = 16 << 10;
 
 /// Reads rows from a snapshot until a limit of `scan` is reached.
 pub(crate) fn scan(
@@ -32,10 +40,10 @@ pub(crate) fn scan(
             Order::NewestFirst => entries.next_back(),
         };
         let Some(entry) = entry else {
-            return Ok(page.end());
+            return Ok(page.finish(false));
         };
         if !page.add(entry)? {
-            return Ok(page.stop());
+            return Ok(page.finish(true));
         }
         cancelled.check()?;
     }
@@ -55,60 +63,47 @@ fn bounds(prefix: &[u8], scan: &Scan) -> (Vec<u8>, Vec<u8>) {
     (from, to)
 }
 
-/// A page that fills up. The newest row is held back until a key of another row proves that all its versions came.
+/// A page that fills up. Versions of a row lie beside each other, so a row is merged with the one before it.
 struct Page<'a> {
     scan: &'a Scan,
     prefix_length: usize,
-    found: ScanPage,
-    held: Option<(Bytes, Row)>,
+    rows: RowsBuilder,
+    unescaped: Unescaped,
 }
 
 impl<'a> Page<'a> {
     fn new(scan: &'a Scan, prefix_length: usize) -> Self {
-        Self { scan, prefix_length, found: ScanPage::default(), held: None }
+        let bytes = usize::try_from(scan.bytes_max).unwrap_or(usize::MAX).min(FIRST_BYTES) + LAST_ROW_BYTES;
+        Self {
+            scan,
+            prefix_length,
+            rows: RowsBuilder::with_capacity(bytes, scan.rows_max.min(FIRST_ROWS)),
+            unescaped: Unescaped::default(),
+        }
     }
 
-    /// Takes one version of one row; false once the page is full and this row no longer fits.
+    /// Takes one version of one row; false once the page is full and this is another row.
     fn add(&mut self, entry: Guard) -> Result<bool> {
         let (key, value) = entry.into_inner().map_err(read_failed)?;
-        let (key, value): (Bytes, Bytes) = (key.into(), value.into());
-        let version = row::decode(self.prefix_length, &key, &value)?;
-        match self.held.take() {
-            Some((held_key, held)) if row::same_row(&held_key, &key) => {
-                self.held = Some((key, held.merge(version)));
-            }
-            Some((_, held)) => {
-                self.push(held);
-                if self.is_full() {
-                    return Ok(false);
-                }
-                self.held = Some((key, version));
-            }
-            None => self.held = Some((key, version)),
+        let full = self.is_full();
+        let version = row::decode(self.prefix_length, &key, &value, &mut self.unescaped);
+        let version = version.ok_or_else(cut_short)?;
+        if self.rows.last_is(&version) {
+            self.rows.merge_into_last(version);
+        } else if full {
+            return Ok(false);
+        } else {
+            self.rows.push(version);
         }
         Ok(true)
     }
 
     fn is_full(&self) -> bool {
-        self.found.rows.len() >= self.scan.rows_max || self.found.bytes >= self.scan.bytes_max
+        self.rows.len() >= self.scan.rows_max || self.rows.logical_bytes() >= self.scan.bytes_max
     }
 
-    fn push(&mut self, row: Row) {
-        self.found.bytes += row.logical_bytes();
-        self.found.rows.push(row);
-    }
-
-    /// The page, where the partition ended.
-    fn end(mut self) -> ScanPage {
-        if let Some((_, held)) = self.held.take() {
-            self.push(held);
-        }
-        self.found
-    }
-
-    /// The page, where a limit ended it.
-    fn stop(mut self) -> ScanPage {
-        self.found.more = true;
-        self.found
+    /// The page; `more` where a limit ended it.
+    fn finish(self, more: bool) -> ScanPage {
+        ScanPage { bytes: self.rows.logical_bytes(), rows: self.rows.finish(), more }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
-use model::{HistogramQuality, Interval, Order, PartitionKey, Row, RowKey, SizeHistogram, TableRef};
+use model::{HistogramQuality, Interval, Order, PartitionKey, Row, RowKey, Rows, SizeHistogram, TableRef};
 
 use crate::{Error, Result};
 
@@ -121,7 +121,7 @@ impl Scan {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanPage {
     /// Rows in the direction of the scan.
-    pub rows: Vec<Row>,
+    pub rows: Rows,
     /// Logical bytes of these rows.
     pub bytes: u64,
     /// Whether rows may follow: a limit ended the scan. Go on behind the last row.

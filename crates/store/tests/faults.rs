@@ -216,7 +216,7 @@ async fn read(store: &dyn Store) -> Vec<Row> {
         rows_max: 10_000,
         bytes_max: 1 << 20,
     };
-    store.scan(scan).await.expect("scan").rows
+    store.scan(scan).await.expect("scan").rows.to_vec()
 }
 
 #[tokio::test]

@@ -69,7 +69,9 @@ fn old_records_still_read() {
     let prefix = field("partition", 1);
     assert_eq!(partition::decode(&prefix).unwrap().event_bucket, 258);
     for (name, expected) in ["row-plain", "row-metadata"].iter().zip(rows()) {
-        assert_eq!(row::decode(prefix.len(), &field(name, 1), &field(name, 2)).unwrap(), expected);
+        let (key, value) = (field(name, 1), field(name, 2));
+        let mut unescaped = row::Unescaped::default();
+        assert_eq!(row::decode(prefix.len(), &key, &value, &mut unescaped).unwrap().to_row(), expected);
     }
     assert_eq!(counter::decode(&field("counter", 2)).unwrap(), 131_072);
     assert_eq!(SizeHistogram::decode(&field("kept-histogram", 2)).unwrap().count(), 4);

@@ -42,7 +42,8 @@ pub(crate) fn encode(version: MetaVersion, value: &[u8]) -> Vec<u8> {
 
 /// Reads a record back.
 pub(crate) fn decode(key: &Bytes, stored: &Bytes) -> Result<MetaRecord, Error> {
-    let (_, name_at) = text::decode(key, 0)?;
+    let mut unescaped = Vec::new();
+    let name_at = key.len() - text::decode(key, &mut unescaped).ok_or_else(cut_short)?.1.len();
     let version = stored.get(1..9).and_then(<[u8]>::first_chunk).ok_or_else(cut_short)?;
     if stored.first() != Some(&FORMAT) {
         return Err(cut_short());

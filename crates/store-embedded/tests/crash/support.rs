@@ -76,7 +76,7 @@ pub(crate) async fn read_all(
             bytes_max: 4 << 20,
         };
         let page = store.scan(scan).await?;
-        rows.extend(page.rows);
+        rows.extend(page.rows.to_vec());
         if !page.more {
             return Ok(rows);
         }

@@ -93,7 +93,7 @@ pub async fn a_reader_never_sees_a_part_of_a_batch(fixture: Fixture) {
             last = ended.try_recv() != Err(TryRecvError::Empty);
             for order in [Order::OldestFirst, Order::NewestFirst] {
                 let page = fixture.store.scan(Scan { order, ..scan(&table, &at) }).await.expect("scan");
-                let seen = assert_whole_events(&page.rows);
+                let seen = assert_whole_events(&page.rows.to_vec());
                 assert!(seen >= most, "{most} events were seen before, now {seen}");
                 most = seen;
             }
@@ -126,7 +126,7 @@ pub async fn an_acknowledged_write_is_read_at_once(fixture: Fixture) {
         fixture.write(&table, &at, std::slice::from_ref(&row)).await;
         let (other, scan) =
             (fixture.clone(), Scan { order: Order::NewestFirst, rows_max: 1, ..scan(&table, &at) });
-        let reader = async move { other.store.scan(scan).await.expect("scan").rows };
+        let reader = async move { other.store.scan(scan).await.expect("scan").rows.to_vec() };
         assert_eq!(parallel::all([reader]).await, [vec![row]]);
     }
 }

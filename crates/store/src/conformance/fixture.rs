@@ -75,7 +75,11 @@ impl Fixture {
         let mut rows: Vec<Row> = Vec::new();
         for _ in 0..PAGES_MAX {
             let page = self.store.scan(scan.clone()).await.expect("scan");
-            assert_eq!(page.bytes, page.rows.iter().map(Row::logical_bytes).sum::<u64>(), "bytes of a page");
+            assert_eq!(
+                page.bytes,
+                page.rows.iter().map(|row| row.logical_bytes()).sum::<u64>(),
+                "bytes of a page"
+            );
             assert!(
                 page.rows.len() <= scan.rows_max,
                 "{} rows, asked for {}",
@@ -84,7 +88,7 @@ impl Fixture {
             );
             let full = page.rows.len() == scan.rows_max || page.bytes >= scan.bytes_max;
             assert!(full || !page.more, "more rows are announced though no limit was reached");
-            rows.extend(page.rows);
+            rows.extend(page.rows.to_vec());
             if !page.more {
                 return rows;
             }

@@ -45,16 +45,13 @@ impl Reference {
             Bound::Excluded(from) => scan.order.compare(&row.key, from).is_gt(),
         });
         rows.sort_by(|a, b| scan.order.compare(&a.key, &b.key));
-        let mut page = ScanPage::default();
-        for row in rows {
-            if page.rows.len() == scan.rows_max || page.bytes >= scan.bytes_max {
-                page.more = true;
-                break;
-            }
-            page.bytes += row.logical_bytes();
-            page.rows.push(row.clone());
+        let (mut kept, mut bytes) = (0, 0);
+        while kept < rows.len() && kept < scan.rows_max && bytes < scan.bytes_max {
+            bytes += rows[kept].logical_bytes();
+            kept += 1;
         }
-        page
+        let more = kept < rows.len();
+        ScanPage { rows: rows.into_iter().take(kept).collect(), bytes, more }
     }
 
     /// The partitions that should be listed, sorted.

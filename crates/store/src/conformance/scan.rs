@@ -32,7 +32,7 @@ async fn assert_scan(fixture: &Fixture, scan: &Scan, all: &[Row], passes: impl F
     let mut expected: Vec<Row> = all.iter().filter(|row| passes(&row.key)).cloned().collect();
     expected.sort_by(|a, b| scan.order.compare(&a.key, &b.key));
     let page = fixture.store.scan(scan.clone()).await.expect("scan");
-    assert_eq!(page.rows, expected, "{:?} {:?} {:?}", scan.order, scan.interval, scan.from);
+    assert_eq!(page.rows.to_vec(), expected, "{:?} {:?} {:?}", scan.order, scan.interval, scan.from);
     assert!(!page.more, "nothing follows");
 }
 

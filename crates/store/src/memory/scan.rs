@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use bytes::Bytes;
-use model::{EventId, Interval, ItemKey, Order, Row, RowKey, Timestamp};
+use model::{EventId, Interval, ItemKey, Order, Row, RowKey, RowsBuilder, Timestamp};
 
 use crate::{Scan, ScanPage};
 
@@ -26,16 +26,14 @@ pub(super) fn page(rows: &BTreeMap<RowKey, Row>, scan: &Scan) -> ScanPage {
 }
 
 fn fill<'a>(mut rows: impl Iterator<Item = &'a Row>, scan: &Scan) -> ScanPage {
-    let mut page = ScanPage::default();
-    while page.rows.len() < scan.rows_max && page.bytes < scan.bytes_max {
+    let mut found = RowsBuilder::default();
+    while found.len() < scan.rows_max && found.logical_bytes() < scan.bytes_max {
         let Some(row) = rows.next() else {
-            return page;
+            break;
         };
-        page.bytes += row.logical_bytes();
-        page.rows.push(row.clone());
+        found.push(row.view());
     }
-    page.more = rows.next().is_some();
-    page
+    ScanPage { bytes: found.logical_bytes(), rows: found.finish(), more: rows.next().is_some() }
 }
 
 /// What lies both in the interval and on the right side of `from`; none where nothing can.
