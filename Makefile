@@ -9,7 +9,7 @@ KILLS ?= 200
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-test: fmt-check clippy tidy deny typos unit doc-tests doc ## everything, cheapest first
+test: fmt-check clippy tidy deny typos doc doc-tests unit ## everything, cheapest first
 
 fmt: ## format the code
 	@cargo fmt --all
