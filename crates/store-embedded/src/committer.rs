@@ -124,9 +124,10 @@ impl Committer {
                 answers.done();
             }
             Err(error) => {
-                self.latch.set(&error.to_string());
+                self.latch.set(&self.engine.describe(&error));
+                let why = self.engine.describe(&error);
                 let message = format!(
-                    "the commit failed ({error}), so it is not known whether this write is stored; \
+                    "the commit failed ({why}), so it is not known whether this write is stored; \
                      repair the disk, start the process again and send the write again"
                 );
                 answers.failed(ErrorKind::Unknown, &message);
@@ -183,8 +184,9 @@ impl Committer {
 
     /// Latches after a failure of the engine that leaves its state unknown.
     fn failed(&self, what: &str, error: fjall::Error) -> Error {
-        self.latch.set(&format!("cannot {what}: {error}"));
-        let message = format!("cannot {what}: {error}; repair the disk and start the process again");
+        let why = self.engine.describe(&error);
+        self.latch.set(&format!("cannot {what}: {why}"));
+        let message = format!("cannot {what}: {why}; repair the disk and start the process again");
         Error::new(ErrorKind::Unknown, message).caused_by(error)
     }
 
@@ -198,7 +200,7 @@ impl Committer {
             let synced = self.engine.database.persist(PersistMode::SyncData);
             self.end();
             if let Err(error) = synced {
-                self.latch.set(&error.to_string());
+                self.latch.set(&self.engine.describe(&error));
                 return;
             }
             self.synced = self.last;
@@ -219,7 +221,7 @@ impl Committer {
             let rotated =
                 self.engine.small().iter().try_for_each(|keyspace| keyspace.rotate_memtable().map(drop));
             if let Err(error) = rotated {
-                self.latch.set(&error.to_string());
+                self.latch.set(&self.engine.describe(&error));
             }
         }
         self.journals = journals;
@@ -234,7 +236,7 @@ impl Committer {
         match committed {
             // The mark itself needs no sync: if it is lost, nothing else is.
             Ok(()) => self.marked = self.synced,
-            Err(error) => self.latch.set(&error.to_string()),
+            Err(error) => self.latch.set(&self.engine.describe(&error)),
         }
     }
 
@@ -250,14 +252,14 @@ impl Committer {
         for index in to_flush(&memtables, budget, self.options.idle_flush_after) {
             let rotated = tables.get(index).map(|table| table.keyspace.rotate_memtable());
             if let Some(Err(error)) = rotated {
-                self.latch.set(&error.to_string());
+                self.latch.set(&self.engine.describe(&error));
                 return;
             }
         }
         // Memtables that wait to be flushed may take as much memory again as the active ones; then writes wait.
         while self.engine.database.write_buffer_size() > 2 * budget {
             if let Err(error) = self.engine.check_alive() {
-                self.latch.set(&error.to_string());
+                self.latch.set(&self.engine.describe(&error));
                 return;
             }
             std::thread::park_timeout(FLUSH_WAIT);

@@ -1,6 +1,7 @@
 //! The engine with Braid's settings: the only file that configures fjall.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use fjall::config::{BlockSizePolicy, CompressionPolicy, FilterPolicy, FilterPolicyEntry, PinningPolicy};
 use fjall::{CompressionType, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable};
@@ -21,6 +22,7 @@ pub(crate) struct Engine {
     pub(crate) database: Database,
     pub(crate) meta: Keyspace,
     pub(crate) sys: Keyspace,
+    path: Arc<Path>,
 }
 
 /// What the engine uses right now; for metrics and alarms.
@@ -67,7 +69,7 @@ impl Engine {
         };
         let meta = database.keyspace(META, small).map_err(failed)?;
         let sys = database.keyspace(SYS, small).map_err(failed)?;
-        Ok(Self { database, meta, sys })
+        Ok(Self { database, meta, sys, path: path.into() })
     }
 
     /// Opens or makes the keyspace of a table.
@@ -95,6 +97,20 @@ impl Engine {
     /// Fails if a background thread of the engine has died: it then takes no more writes.
     pub(crate) fn check_alive(&self) -> fjall::Result<()> {
         self.database.persist(PersistMode::Buffer)
+    }
+
+    /// What happened, in words for an operator. After a background failure the engine only says that there was one, so
+    /// the free space of its disk is told with it: a full disk is the usual cause.
+    pub(crate) fn describe(&self, error: &fjall::Error) -> String {
+        match error {
+            fjall::Error::Io(error) => error.to_string(),
+            fjall::Error::Poisoned => {
+                let free = rustix::fs::statvfs(&*self.path).map(|disk| (disk.f_bavail * disk.f_frsize) >> 20);
+                let free = free.map_or_else(|error| error.to_string(), |free| format!("{free} MiB"));
+                format!("a flush or compaction in the background failed, free space on its disk: {free}")
+            }
+            other => other.to_string(),
+        }
     }
 
     /// What is used right now.

@@ -190,7 +190,7 @@ fn tick(shared: &Arc<Shared>, every: Duration) {
                 let Some(shared) = weak.upgrade() else { return };
                 let engine = shared.engine.clone();
                 if let Ok(Err(error)) = blocking(&*shared.env.spawn, move || engine.check_alive()).await {
-                    shared.latch.set(&error.to_string());
+                    shared.latch.set(&shared.engine.describe(&error));
                 }
             }
         }),

@@ -2,7 +2,8 @@
 //!
 //! `store-crash-writer DIRECTORY SEED LIFE [BUFFERED]`: with a number of buffered batches it writes those and waits to
 //! be killed. One line per acknowledgement: `write WRITER BATCH`, `swap VALUE`,
-//! `made STEP`, `dropped STEP`. A commit that fails ends it with the error on standard error and exit code 3.
+//! `made STEP`, `dropped STEP`. After a commit that failed it says on standard error why, whether the store latched, and
+//! aborts.
 #![expect(clippy::expect_used, reason = "a test program: whatever goes wrong must end it loudly")]
 
 mod workload;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use env::Env;
-use store::{CasOutcome, Durability, Error, MetaChange, PartitionBatch, Store};
+use store::{CasOutcome, Durability, Enumerate, Error, MetaChange, PartitionBatch, Store};
 use store_embedded::{EmbeddedStore, Options};
 
 fn main() {
@@ -26,7 +27,8 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let failed = runtime.expect("a runtime").block_on(write(&PathBuf::from(directory), seed, life, buffered));
     complain(&failed.to_string());
-    std::process::exit(3);
+    // Dies as by kill -9: nothing is closed, nothing is flushed.
+    std::process::abort();
 }
 
 /// Writes for ever; gives back the first error.
@@ -47,11 +49,27 @@ async fn write(directory: &Path, seed: u64, life: u64, buffered: Option<u64>) ->
     }
     let writers = (0..workload::WRITERS).map(|writer| write_batches(&store, seed, life, writer));
     let all = futures::future::select_all(writers.map(Box::pin));
-    tokio::select! {
+    let failed = tokio::select! {
         (failed, _, _) = all => failed,
         failed = swap_counter(&store) => failed,
         failed = make_tables(&store, life) => failed,
-    }
+    };
+    say_how_it_latched(&store, seed, life).await;
+    failed
+}
+
+/// After a failed commit: not ready, no further write is taken, reads go on.
+async fn say_how_it_latched(store: &EmbeddedStore, seed: u64, life: u64) {
+    let kind = |result: Result<(), Error>| result.map_err(|error| error.kind());
+    let ready = kind(store.ready().await);
+    let write = kind(store.upsert(workload::batch(seed, life + 1, 0, 0), Durability::Buffered).await);
+    let read = kind(
+        store
+            .enumerate(Enumerate { table: workload::shared_table(0), after: None, partitions_max: 1 })
+            .await
+            .map(drop),
+    );
+    complain(&format!("ready {ready:?}, write {write:?}, read {read:?}"));
 }
 
 async fn write_batches(store: &EmbeddedStore, seed: u64, life: u64, writer: u64) -> Error {
