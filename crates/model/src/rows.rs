@@ -114,6 +114,11 @@ impl Rows {
         self.entries.iter().map(|entry| view(&self.buffer, entry))
     }
 
+    /// The row at `index`, looked at in place.
+    pub fn view(&self, index: usize) -> Option<RowView<'_>> {
+        self.entries.get(index).map(|entry| view(&self.buffer, entry))
+    }
+
     /// The row at `index`, sharing the buffer.
     pub fn get(&self, index: usize) -> Option<Row> {
         let entry = self.entries.get(index)?;
@@ -298,6 +303,7 @@ mod tests {
             let collected: Rows = rows.iter().collect();
             prop_assert_eq!(collected.len(), rows.len());
             prop_assert_eq!(&collected.to_vec(), &rows);
+            prop_assert_eq!(collected.view(0).map(|view| view.to_row()), rows.first().cloned());
             prop_assert_eq!(collected.iter().map(|view| view.to_row()).collect::<Vec<Row>>(), rows.clone());
             prop_assert_eq!(collected.last(), rows.last().cloned());
             let sizes: u64 = collected.iter().map(|view| view.logical_bytes()).sum();

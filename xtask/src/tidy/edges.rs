@@ -20,6 +20,7 @@ const EDGES: &[(&str, May)] = &[
     // The seam names no backend.
     ("store", May::Only(&["env", "model"])),
     ("store-embedded", May::Only(&["env", "model", "store"])),
+    ("engine", May::Only(&["env", "model", "store"])),
     // Measures whatever there is; nothing depends on it.
     ("bench", May::Anything),
     // Builds even when nothing else does.

@@ -1,0 +1,10 @@
+//! Durable facts: which namespaces and slices exist, with which shapes. Kept in the store's metadata, changed by
+//! compare-and-set, and held in memory as snapshots that readers and writers share.
+
+mod namespaces;
+mod record;
+mod retention;
+mod slices;
+mod state;
+
+pub(crate) use state::{Catalog, Dataset};

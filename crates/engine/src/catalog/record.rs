@@ -1,0 +1,151 @@
+//! The two records of the catalog, as JSON with a version. `docs/formats/catalog.md` describes them.
+
+use bytes::Bytes;
+use model::{Layout, NamespaceName, Segment, Shape, ShapeSpec, Timeline};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use store::MetaKey;
+
+use crate::{Error, NamespaceSpec, Reason, Result};
+
+const VERSION: u32 = 1;
+const NAMESPACES: &str = "namespaces";
+
+/// A namespace, also after it was deleted: its incarnation must never be used again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NamespaceRecord {
+    pub(crate) version: u32,
+    pub(crate) incarnation: u32,
+    pub(crate) deleted: bool,
+    pub(crate) created: i64,
+    pub(crate) spec: NamespaceSpec,
+    pub(crate) segments: Vec<SegmentRecord>,
+}
+
+/// From `from` on, slices have this shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SegmentRecord {
+    pub(crate) from: i64,
+    pub(crate) shape: crate::Shape,
+}
+
+/// A slice that exists, with its frozen shape.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SliceRecord {
+    pub(crate) version: u32,
+    pub(crate) start: i64,
+    pub(crate) seconds_per_slice: u32,
+    pub(crate) seconds_per_bucket: u32,
+    pub(crate) buckets_per_id: u16,
+    pub(crate) hash_version: u8,
+    pub(crate) split_stride: u16,
+}
+
+impl NamespaceRecord {
+    /// A namespace that is being made.
+    pub(crate) fn new(incarnation: u32, created: i64, spec: NamespaceSpec) -> Self {
+        let segments = vec![SegmentRecord { from: 0, shape: spec.shape }];
+        Self { version: VERSION, incarnation, deleted: false, created, spec, segments }
+    }
+
+    /// The timeline that its segments make.
+    pub(crate) fn timeline(&self) -> Result<Timeline> {
+        let segment = |stored: &SegmentRecord| Segment {
+            from: stored.from,
+            width_seconds: stored.shape.seconds_per_slice,
+        };
+        Ok(Timeline::from_segments(&self.segments.iter().map(segment).collect::<Vec<_>>())?)
+    }
+
+    /// The frozen shape of slices that start at `start`.
+    pub(crate) fn shape_at(&self, start: i64) -> Result<Shape> {
+        let segment = self.segments.iter().rev().find(|segment| segment.from <= start);
+        let asked = segment.map_or(self.spec.shape, |segment| segment.shape);
+        Ok(ShapeSpec::from(asked).freeze()?)
+    }
+}
+
+impl SliceRecord {
+    /// The record of a slice.
+    pub(crate) fn new(layout: &Layout) -> Self {
+        let width = (layout.slice.end() - layout.slice.start()) / model::time::NANOS_PER_SECOND;
+        Self {
+            version: VERSION,
+            start: layout.slice.start(),
+            seconds_per_slice: u32::try_from(width).unwrap_or(u32::MAX),
+            seconds_per_bucket: layout.shape.seconds_per_bucket,
+            buckets_per_id: layout.shape.buckets_per_id,
+            hash_version: layout.shape.hash_version,
+            split_stride: layout.shape.split_stride,
+        }
+    }
+
+    /// The shape that was frozen.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape {
+            seconds_per_bucket: self.seconds_per_bucket,
+            buckets_per_id: self.buckets_per_id,
+            hash_version: self.hash_version,
+            split_stride: self.split_stride,
+        }
+    }
+}
+
+/// Where the record of a namespace is.
+pub(crate) fn namespace_key(name: &NamespaceName) -> MetaKey {
+    MetaKey::new(NAMESPACES, name.as_str().to_owned())
+}
+
+/// Where all of them are.
+pub(crate) fn namespaces_group() -> &'static [u8] {
+    NAMESPACES.as_bytes()
+}
+
+/// Where the slices of one incarnation are.
+pub(crate) fn slices_group(name: &NamespaceName, incarnation: u32) -> String {
+    format!("slices/{}.{incarnation}", name.as_str())
+}
+
+/// Where one slice is; names order as starts do.
+pub(crate) fn slice_key(name: &NamespaceName, incarnation: u32, start: i64) -> MetaKey {
+    MetaKey::new(slices_group(name, incarnation), format!("{start:020}"))
+}
+
+/// The stored form of a record.
+pub(crate) fn encode<T: Serialize>(record: &T) -> Result<Bytes> {
+    let unwritable = |error| Error::new(Reason::FieldInvalid, format!("a record cannot be written: {error}"));
+    serde_json::to_vec(record).map(Bytes::from).map_err(unwritable)
+}
+
+/// Reads a record back.
+pub(crate) fn decode<T: DeserializeOwned>(stored: &[u8]) -> Result<T> {
+    serde_json::from_slice(stored).map_err(|error| {
+        let message =
+            format!("a record of the catalog does not decode ({error}); a newer version may have written it");
+        Error::new(Reason::ChecksumMismatch, message)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOLDEN: &str = include_str!("../../golden/catalog.txt");
+
+    #[test]
+    fn records_are_written_and_read_as_they_always_were() {
+        let namespace = NamespaceRecord::new(3, 1_774_656_000_000_000_000, NamespaceSpec::default());
+        let slice =
+            namespace.timeline().unwrap().slice_of(model::Timestamp::from_nanos(namespace.created).unwrap());
+        let slice = SliceRecord::new(&Layout { slice, shape: namespace.shape_at(0).unwrap() });
+        let text = |bytes: Bytes| String::from_utf8(bytes.to_vec()).unwrap();
+        let written = format!("{}\n{}\n", text(encode(&namespace).unwrap()), text(encode(&slice).unwrap()));
+        assert_eq!(written, GOLDEN);
+        let mut lines = GOLDEN.lines();
+        assert_eq!(decode::<NamespaceRecord>(lines.next().unwrap().as_bytes()).unwrap(), namespace);
+        assert_eq!(decode::<SliceRecord>(lines.next().unwrap().as_bytes()).unwrap(), slice);
+        assert!(decode::<SliceRecord>(b"{}").is_err());
+    }
+}

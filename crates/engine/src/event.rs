@@ -1,0 +1,72 @@
+//! Events as they come in and go out.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use model::{EventId, SeriesId, Timestamp};
+
+/// Items that one event may have in a request.
+pub const ITEMS_MAX: usize = 64;
+/// Events that one request may have.
+pub const EVENTS_MAX: usize = 1_000;
+
+/// An event as a client sent it; nothing about it was checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EventInput {
+    /// Whose event.
+    pub series: String,
+    /// Seconds and nanoseconds since 1970; none if the client sent none.
+    pub time: Option<(i64, i32)>,
+    /// Which event.
+    pub event_id: String,
+    /// Its items.
+    pub items: Vec<ItemInput>,
+}
+
+/// An item as a client sent it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ItemInput {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: Bytes,
+    /// Facts about the value.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// An event that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Whose event.
+    pub series: SeriesId,
+    /// When it happened.
+    pub time: Timestamp,
+    /// Which event.
+    pub event_id: EventId,
+    /// Its items in the order of their keys (reversed when reading newest first).
+    pub items: Vec<Item>,
+    /// It is larger than a page and goes on in the next one.
+    pub continues: bool,
+}
+
+/// An item that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// Its key, UTF-8.
+    pub key: Bytes,
+    /// Its value.
+    pub value: Bytes,
+    /// Its encoded metadata; see [`crate::metadata`].
+    pub metadata: Bytes,
+}
+
+/// Why one event of a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Its place in the request.
+    pub index: usize,
+    /// The stable reason.
+    pub reason: crate::Reason,
+    /// What is wrong and what to do.
+    pub message: String,
+}

@@ -1,0 +1,138 @@
+//! What is asked of the data plane, and what it answers.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use model::{Interval, NamespaceName, Order, Position, SeriesId, Slice};
+
+use crate::{Event, EventInput, Refusal};
+
+/// Most events on a page.
+pub const PAGE_RECORDS_MAX: usize = 10_000;
+/// Events on a page where the client names no number.
+pub const PAGE_RECORDS_DEFAULT: usize = 100;
+/// A page ends once its events have so many bytes, so that default gRPC clients can take it.
+pub const PAGE_BYTES_MAX: u64 = 3_500_000;
+/// Filters that a read may have.
+pub const FILTERS_MAX: usize = 64;
+
+/// Events to write.
+#[derive(Clone, Debug)]
+pub struct WriteRequest {
+    /// Where to.
+    pub namespace: NamespaceName,
+    /// The events, as they came.
+    pub events: Vec<EventInput>,
+}
+
+/// What became of a write.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteAnswer {
+    /// One per refused event.
+    pub refused: Vec<Refusal>,
+    /// How many events were taken.
+    pub accepted: usize,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// Keeps events that have an item with this key and value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventFilter {
+    /// The item's key.
+    pub key: Bytes,
+    /// The item's value.
+    pub value: Bytes,
+}
+
+/// One page of a read of one series.
+#[derive(Clone, Debug)]
+pub struct ReadRequest {
+    /// Where from.
+    pub namespace: NamespaceName,
+    /// Whose events.
+    pub series: SeriesId,
+    /// Of which time.
+    pub interval: Interval,
+    /// All must match.
+    pub filters: Vec<EventFilter>,
+    /// At most so many events; 1 to [`PAGE_RECORDS_MAX`].
+    pub page_records: usize,
+    /// In which order.
+    pub order: Order,
+    /// Where to go on, from the page before.
+    pub resume: Option<Resume>,
+    /// At most so many events over all pages; none without limit.
+    pub total_limit: Option<u64>,
+}
+
+/// A logical position between two pages. It names no table and no partition, so it stays right whatever happens to
+/// those meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resume {
+    /// Every row up to this one was scanned.
+    pub after: Position,
+    /// Events still wanted; none without limit.
+    pub remaining: Option<u64>,
+}
+
+/// One page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadPage {
+    /// The events, in order.
+    pub events: Vec<Event>,
+    /// Where the next page begins; none at the end.
+    pub next: Option<Resume>,
+    /// The interval reaches into time that retention has dropped.
+    pub retention_truncated: bool,
+    /// What it cost.
+    pub cost: Cost,
+}
+
+/// What an answer cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// From request to answer.
+    pub time_taken: Duration,
+    /// Logical bytes that the store read.
+    pub bytes_read: u64,
+    /// Partitions visited or written.
+    pub partitions: u64,
+    /// Slices they lie in.
+    pub slices: u64,
+}
+
+/// A slice as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SliceInfo {
+    /// Its table.
+    pub table: String,
+    /// Its time.
+    pub slice: Slice,
+    /// The shape it was made with.
+    pub shape: model::Shape,
+    /// Whether it takes writes.
+    pub state: SliceState,
+}
+
+/// Where in its life a slice is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SliceState {
+    /// It takes writes.
+    Open,
+    /// It is read and takes no writes.
+    Closed,
+    /// It is about to be dropped.
+    Expired,
+}
+
+impl SliceState {
+    /// The name that programs see.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "OPEN",
+            Self::Closed => "CLOSED",
+            Self::Expired => "EXPIRED",
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One event of a request: is it well formed, within the limits and within the accept window? Pure.
+
+use std::collections::BTreeSet;
+
+use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
+use model::{EventId, ItemKey, Row, RowKey, SeriesId, Timestamp};
+
+use crate::{Error, EventInput, ITEMS_MAX, ItemInput, NamespaceSpec, Reason, Result, metadata};
+
+/// The times that are accepted at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    now: i64,
+    oldest: i64,
+    newest: i64,
+}
+
+impl Window {
+    /// The window of a namespace at `now`.
+    pub(crate) fn of(spec: &NamespaceSpec, now: i64) -> Self {
+        let nanos = |duration: std::time::Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
+        let oldest =
+            if spec.accept_limit.is_zero() { 0 } else { now.saturating_sub(nanos(spec.accept_limit)) };
+        Self { now, oldest, newest: now.saturating_add(nanos(spec.future_limit)) }
+    }
+
+    /// Refuses a time outside the window, naming the window.
+    fn check(self, time: Timestamp) -> Result<()> {
+        let seconds = |nanos: i64| nanos / model::time::NANOS_PER_SECOND;
+        let window = || {
+            let (oldest, newest, now) = (seconds(self.oldest), seconds(self.newest), seconds(self.now));
+            format!("accepted now ({now}) are times from {oldest} to {newest}, in seconds since 1970")
+        };
+        if time.nanos() < self.oldest {
+            let message = format!("event_time is too old; {}; raise accept_limit to backfill", window());
+            return Err(Error::new(Reason::EventTooOld, message));
+        }
+        if time.nanos() > self.newest {
+            let message = format!("event_time is in the future; {}; check the clock and the unit", window());
+            return Err(Error::new(Reason::EventInFuture, message));
+        }
+        Ok(())
+    }
+}
+
+/// An event that may be written, as rows.
+#[derive(Debug)]
+pub(crate) struct ValidEvent {
+    pub(crate) series: SeriesId,
+    pub(crate) time: Timestamp,
+    pub(crate) event_id: EventId,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// Checks one event and turns it into rows.
+pub(crate) fn validate(event: EventInput, window: Window, write_time: i64) -> Result<ValidEvent> {
+    let series = SeriesId::new(&event.series).map_err(|error| sized("time_series_id", &error))?;
+    let event_id = EventId::new(event.event_id).map_err(|error| sized("event_id", &error))?;
+    let (seconds, nanos) = event.time.ok_or_else(|| Error::field("event_time", "is missing; send one"))?;
+    if !(0..1_000_000_000).contains(&nanos) {
+        return Err(Error::field("event_time", "has nanoseconds outside 0 to 999999999; send a valid time"));
+    }
+    let time = Timestamp::from_parts(seconds, nanos).map_err(|error| Error::field("event_time", error))?;
+    window.check(time)?;
+    let count = event.items.len();
+    if count == 0 {
+        return Err(Error::field("event_items", "is empty; send at least one item"));
+    }
+    if count > ITEMS_MAX {
+        let message =
+            format!("the event has {count} items, the limit is {ITEMS_MAX}; split it into several events");
+        return Err(Error::new(Reason::EventTooLarge, message));
+    }
+    let mut keys = BTreeSet::new();
+    let mut rows = Vec::with_capacity(count);
+    for item in event.items {
+        if !keys.insert(item.key.clone()) {
+            let problem = format!("has the key `{}` twice; keys of one event must differ", item.key);
+            return Err(Error::field("event_items", problem));
+        }
+        rows.push(row(item, time, &event_id, write_time)?);
+    }
+    Ok(ValidEvent { series, time, event_id, rows })
+}
+
+fn row(item: ItemInput, event_time: Timestamp, event_id: &EventId, write_time: i64) -> Result<Row> {
+    let item_key = ItemKey::new(item.key).map_err(|error| sized("event_item_key", &error))?;
+    let metadata = metadata::encode(&item.metadata)?;
+    let parts = [
+        ("event_item_value", item.value.len(), VALUE_BYTES_MAX),
+        ("value_metadata", metadata.len(), METADATA_BYTES_MAX),
+    ];
+    if let Some((field, bytes, max)) = parts.into_iter().find(|(_, bytes, max)| bytes > max) {
+        let message =
+            format!("{field} has {bytes} bytes, the limit is {max}; store it elsewhere or cut it up");
+        return Err(Error::new(Reason::EventTooLarge, message));
+    }
+    let key = RowKey { event_time, event_id: event_id.clone(), item_key };
+    Ok(Row { key, write_time, value: item.value, metadata })
+}
+
+fn sized(field: &str, error: &model::Error) -> Error {
+    Error::field(field, error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bytes::Bytes;
+
+    use super::*;
+
+    const NOW: i64 = 1_774_656_000_000_000_000;
+
+    fn window() -> Window {
+        Window::of(&NamespaceSpec::default(), NOW)
+    }
+
+    fn good() -> EventInput {
+        let item = ItemInput { key: "k".to_owned(), value: Bytes::from_static(b"v"), ..ItemInput::default() };
+        EventInput {
+            series: "s".to_owned(),
+            time: Some((NOW / 1_000_000_000, 5)),
+            event_id: "e".to_owned(),
+            items: vec![item],
+        }
+    }
+
+    fn refusal(change: impl FnOnce(&mut EventInput)) -> (Reason, String) {
+        let mut event = good();
+        change(&mut event);
+        let error = validate(event, window(), 1).unwrap_err();
+        (error.reason(), error.to_string())
+    }
+
+    #[test]
+    fn a_good_event_becomes_rows() {
+        let event = validate(good(), window(), 7).unwrap();
+        assert_eq!(event.time.nanos(), NOW + 5);
+        assert_eq!(event.rows.len(), 1);
+        assert_eq!(event.rows[0].write_time, 7);
+    }
+
+    #[test]
+    fn every_bad_part_is_named_with_what_to_do() {
+        let check = |change: fn(&mut EventInput), reason: Reason, start: &str| {
+            let (found, message) = refusal(change);
+            assert_eq!(found, reason, "{message}");
+            assert!(message.starts_with(start), "{message}");
+        };
+        check(|event| event.series.clear(), Reason::FieldInvalid, "time_series_id: ");
+        check(|event| event.event_id = "e".repeat(129), Reason::FieldInvalid, "event_id: ");
+        check(|event| event.time = None, Reason::FieldInvalid, "event_time: is missing");
+        check(|event| event.time = Some((-1, 0)), Reason::FieldInvalid, "event_time: ");
+        check(|event| event.time = Some((i64::MAX, 0)), Reason::FieldInvalid, "event_time: ");
+        check(|event| event.time = Some((5, -1)), Reason::FieldInvalid, "event_time: has nanoseconds");
+        check(|event| event.items.clear(), Reason::FieldInvalid, "event_items: is empty");
+        check(
+            |event| event.items.push(event.items[0].clone()),
+            Reason::FieldInvalid,
+            "event_items: has the key `k` twice",
+        );
+        check(|event| event.items[0].key.clear(), Reason::FieldInvalid, "event_item_key: ");
+        check(
+            |event| event.items[0].value = vec![0; VALUE_BYTES_MAX + 1].into(),
+            Reason::EventTooLarge,
+            "event_item_value has",
+        );
+        check(
+            |event| event.items = vec![event.items[0].clone(); 65],
+            Reason::EventTooLarge,
+            "the event has 65 items",
+        );
+    }
+
+    #[test]
+    fn the_accept_window_is_exact_and_named() {
+        let at = |nanos: i64| refusal_at(nanos).map(|error| error.reason());
+        let limit = 600 * 1_000_000_000;
+        assert_eq!(at(NOW - limit), None);
+        assert_eq!(at(NOW - limit - 1), Some(Reason::EventTooOld));
+        assert_eq!(at(NOW + limit), None);
+        assert_eq!(at(NOW + limit + 1), Some(Reason::EventInFuture));
+        let message = refusal_at(0).unwrap().to_string();
+        assert!(message.contains("from 1774655400 to 1774656600"), "{message}");
+        let open = NamespaceSpec { accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
+        assert!(Window::of(&open, NOW).check(Timestamp::MIN).is_ok());
+    }
+
+    fn refusal_at(nanos: i64) -> Option<Error> {
+        window().check(Timestamp::from_nanos(nanos).unwrap()).err()
+    }
+}
