@@ -8,14 +8,18 @@ use store::Store;
 
 use crate::catalog::Catalog;
 use crate::read::read_page;
-use crate::write::write_synced;
-use crate::{Namespace, NamespaceSpec, ReadPage, ReadRequest, Result, SliceInfo, WriteAnswer, WriteRequest};
+use crate::write::{WriteQueue, write_queued, write_synced};
+use crate::{
+    Namespace, NamespaceSpec, QueueCounts, ReadPage, ReadRequest, Result, SliceInfo, WriteAnswer,
+    WriteRequest,
+};
 
 /// Namespaces, writes and reads over one store. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
     catalog: Arc<Catalog>,
     store: Arc<dyn Store>,
+    queue: Arc<WriteQueue>,
     env: Env,
 }
 
@@ -23,7 +27,8 @@ impl Engine {
     /// Loads the catalog from the store.
     pub async fn open(store: Arc<dyn Store>, env: Env) -> Result<Self> {
         let catalog = Arc::new(Catalog::load(Arc::clone(&store), env.clone()).await?);
-        Ok(Self { catalog, store, env })
+        let queue = WriteQueue::start(Arc::clone(&store), env.clone());
+        Ok(Self { catalog, store, queue, env })
     }
 
     /// Makes a namespace.
@@ -72,6 +77,21 @@ impl Engine {
     /// Writes events and answers when they are durable.
     pub async fn write_synced(&self, request: WriteRequest) -> Result<WriteAnswer> {
         write_synced(&self.catalog, &self.store, &*self.env.clock, request).await
+    }
+
+    /// Queues events and answers at once. They are lost if the process dies before they are stored.
+    pub async fn write_queued(&self, request: WriteRequest) -> Result<WriteAnswer> {
+        write_queued(&self.catalog, &self.queue, &*self.env.clock, request).await
+    }
+
+    /// Stores what is queued now; to be called before a shutdown.
+    pub async fn flush_queue(&self) {
+        self.queue.flush().await;
+    }
+
+    /// What the queue has done so far.
+    pub fn queue_counts(&self) -> QueueCounts {
+        self.queue.counts()
     }
 
     /// Reads one page of a series.

@@ -23,3 +23,4 @@ pub use request::{
     Cost, EventFilter, FILTERS_MAX, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, ReadPage,
     ReadRequest, Resume, SliceInfo, SliceState, WriteAnswer, WriteRequest,
 };
+pub use write::QueueCounts;

@@ -1,7 +1,12 @@
-//! Writes: validate, accept window, place, batch per partition, store.
+//! Writes: validate, accept window, place, batch per partition, store. Durable writes wait for the store; queued ones wait in
+//! memory and are stored soon after.
 
 mod durable;
 mod place;
+mod prepare;
+mod queue;
 mod validate;
 
 pub(crate) use durable::write_synced;
+pub use queue::QueueCounts;
+pub(crate) use queue::{WriteQueue, write_queued};

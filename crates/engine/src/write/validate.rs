@@ -24,6 +24,13 @@ impl Window {
         Self { now, oldest, newest: now.saturating_add(nanos(spec.future_limit)) }
     }
 
+    /// The window for events that may wait so long before they are stored.
+    pub(crate) fn narrowed(self, wait: std::time::Duration) -> Self {
+        let wait = i64::try_from(wait.as_nanos()).unwrap_or(i64::MAX);
+        let oldest = if self.oldest == 0 { 0 } else { self.oldest.saturating_add(wait) };
+        Self { oldest, ..self }
+    }
+
     /// Refuses a time outside the window, naming the window.
     fn check(self, time: Timestamp) -> Result<()> {
         let seconds = |nanos: i64| nanos / model::time::NANOS_PER_SECOND;
