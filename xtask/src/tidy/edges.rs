@@ -21,6 +21,7 @@ const EDGES: &[(&str, May)] = &[
     ("store", May::Only(&["env", "model"])),
     ("store-embedded", May::Only(&["env", "model", "store"])),
     ("engine", May::Only(&["env", "model", "store"])),
+    ("api", May::Only(&["engine", "model"])),
     // Measures whatever there is; nothing depends on it.
     ("bench", May::Anything),
     // Builds even when nothing else does.

@@ -1,0 +1,16 @@
+//! Wire messages to engine requests, engine answers to wire messages. One file per family of messages.
+//!
+//! Only what a message can say wrongly is judged here: a missing field, a number outside its type, an interval that runs
+//! backwards. What the fields mean together is the engine's to judge.
+
+mod namespace;
+mod read;
+mod slice;
+mod time;
+mod write;
+
+pub use namespace::{changed_spec, namespace_name, namespace_to_wire, new_namespace};
+pub use read::{Read, read_request, read_response};
+pub use slice::slice_to_wire;
+pub use time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
+pub use write::{write_request, write_response};

@@ -1,0 +1,106 @@
+//! proto3 JSON for every method, from the descriptors alone: a new method needs no line here.
+//!
+//! Input takes lowerCamelCase and snake_case names alike and refuses what it does not know by name. Output has the
+//! contract's own snake_case names, 64-bit numbers as strings and bytes as base64, and leaves out what is at its default.
+//! How bodies travel (paths, statuses, limits on their size) is the server's.
+
+use std::collections::BTreeMap;
+
+use crate::clip::clip;
+use engine::{Error, Reason, Result};
+use prost::Message;
+use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDescriptor, SerializeOptions};
+
+/// What a message quotes of a body: names in it can be as long as the body.
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// Turns JSON into the bytes of requests, and the bytes of answers into JSON.
+#[derive(Clone, Debug)]
+pub struct Codec {
+    methods: BTreeMap<String, MethodDescriptor>,
+}
+
+/// A method of the contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method<'a> {
+    /// Its full name: `braid.v1.TimeSeriesService.ReadEventRecords`.
+    pub full_name: &'a str,
+    /// Whether either side is a stream; then JSON does not serve it.
+    pub streams: bool,
+}
+
+impl Codec {
+    /// A codec for the methods in `descriptors`, a `google.protobuf.FileDescriptorSet` with its imports.
+    pub fn new(descriptors: &[u8]) -> Result<Self> {
+        let pool = DescriptorPool::decode(descriptors).map_err(|error| {
+            let message = format!("the descriptors do not decode: {error}; build this program again");
+            Error::new(Reason::NotReady, message)
+        })?;
+        let methods = pool.services().flat_map(|service| service.methods().collect::<Vec<_>>());
+        Ok(Self { methods: methods.map(|method| (method.full_name().to_owned(), method)).collect() })
+    }
+
+    /// Every method, in the order of the names.
+    pub fn methods(&self) -> impl Iterator<Item = Method<'_>> {
+        self.methods.iter().map(|(full_name, method)| Method {
+            full_name,
+            streams: method.is_client_streaming() || method.is_server_streaming(),
+        })
+    }
+
+    /// The request of `method` (its full name) from JSON, as protobuf bytes.
+    pub fn request_from_json(&self, method: &str, json: &[u8]) -> Result<Vec<u8>> {
+        let input = self.method(method)?.input();
+        let mut source = serde_json::Deserializer::from_slice(json);
+        let mut track = serde_path_to_error::Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(&mut source, &mut track);
+        let options = DeserializeOptions::new().deny_unknown_fields(true);
+        let message = DynamicMessage::deserialize_with_options(input, tracked, &options)
+            .map_err(|error| wrong_field(&track.path().to_string(), &error))?;
+        source.end().map_err(|error| wrong_field(".", &error))?;
+        Ok(message.encode_to_vec())
+    }
+
+    /// The answer of `method` (its full name) as JSON, from protobuf bytes.
+    pub fn response_to_json(&self, method: &str, protobuf: &[u8]) -> Result<Vec<u8>> {
+        let output = self.method(method)?.output();
+        let options = SerializeOptions::new().use_proto_field_name(true);
+        let message = DynamicMessage::decode(output, protobuf).map_err(|error| unshown(method, &error))?;
+        let mut json = Vec::with_capacity(protobuf.len().saturating_mul(2));
+        message
+            .serialize_with_options(&mut serde_json::Serializer::new(&mut json), &options)
+            .map_err(|error| unshown(method, &error))?;
+        Ok(json)
+    }
+
+    fn method(&self, full_name: &str) -> Result<&MethodDescriptor> {
+        self.methods.get(full_name).ok_or_else(|| {
+            Error::field("method", format!("`{full_name}` is not known; see the files under proto/"))
+        })
+    }
+}
+
+/// `path` is where the body stops making sense, `.` for the body as a whole. What is no JSON at all has no fields.
+fn wrong_field(path: &str, error: &serde_json::Error) -> Error {
+    let whole = path == "." || !error.is_data();
+    let field = if whole { "request body" } else { path };
+    let problem = clip(&error.to_string(), QUOTE_CHARS_MAX);
+    // Everything else may be written in either spelling, so this one surprises.
+    let cure = if problem.starts_with("invalid field mask") {
+        "in JSON its paths are written as in shape.secondsPerBucket"
+    } else {
+        "send the method's request as proto3 JSON"
+    };
+    Error::field(&clip(field, QUOTE_CHARS_MAX), format!("{problem}; {cure}"))
+}
+
+/// Only a bug makes an answer that its own descriptor cannot show.
+fn unshown(method: &str, error: &dyn std::error::Error) -> Error {
+    let message =
+        format!("the answer of {method} cannot be shown as JSON: {error}; use gRPC and report this");
+    Error::new(Reason::ChecksumMismatch, message)
+}
+
+#[cfg(test)]
+#[path = "json_tests.rs"]
+mod tests;

@@ -1,0 +1,210 @@
+//! Page tokens: the golden, and what must be refused.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
+use engine::{EventFilter, ReadRequest, Reason, Resume};
+use model::{EventId, Interval, ItemKey, NamespaceName, Order, Position, SeriesId, Timestamp};
+use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
+
+use super::format::Body;
+use super::{Query, TOKEN_CHARS_MAX, TokenKey, TokenKeys};
+
+const SECOND: i64 = 1_000_000_000;
+const NOW: i64 = 1_774_700_000 * SECOND;
+const DAY: i64 = 86_400 * SECOND;
+
+fn keys() -> TokenKeys {
+    TokenKeys { current: TokenKey { id: 7, secret: [0x5a; 32] }, previous: None }
+}
+
+fn request() -> ReadRequest {
+    ReadRequest {
+        namespace: NamespaceName::new("orders").unwrap(),
+        series: SeriesId::new("profileId:123").unwrap(),
+        interval: Interval::new(NOW - DAY, NOW).unwrap(),
+        filters: vec![filter("type", "play")],
+        page_records: 100,
+        order: Order::NewestFirst,
+        resume: None,
+        total_limit: Some(1_000),
+    }
+}
+
+fn filter(key: &'static str, value: &'static str) -> EventFilter {
+    EventFilter { key: Bytes::from_static(key.as_bytes()), value: Bytes::from_static(value.as_bytes()) }
+}
+
+fn query() -> Query {
+    Query::of(&request())
+}
+
+fn resume(nanos: i64, texts: [&str; 3], remaining: Option<u64>) -> Resume {
+    let after = Position {
+        event_time: Timestamp::from_nanos(nanos).unwrap(),
+        event_id: EventId::new(texts[0]).unwrap(),
+        series: SeriesId::new(texts[1]).unwrap(),
+        item_key: ItemKey::new(texts[2]).unwrap(),
+    };
+    Resume { after, remaining }
+}
+
+fn here() -> Resume {
+    resume(NOW - 5, ["event-1", "profileId:123", "type"], Some(900))
+}
+
+#[track_caller]
+fn refused(keys: &TokenKeys, token: &str, query: &Query, now: i64) -> String {
+    let error = keys.open(token, query, now).unwrap_err();
+    assert_eq!(error.reason(), Reason::PageTokenInvalid);
+    let message = error.to_string();
+    assert!(message.starts_with("page_token: ") && message.ends_with("without a token"), "{message}");
+    message
+}
+
+#[test]
+fn the_format_is_the_documented_one() {
+    let token = keys().seal(here(), &query(), NOW);
+    assert_eq!(token, GOLDEN);
+    assert_eq!(keys().open(GOLDEN, &query(), NOW).unwrap(), here());
+}
+
+/// Made from the documented format by another program.
+const GOLDEN: &str = include_str!("../../golden/page-token-v1.txt").trim_ascii_end();
+
+#[test]
+fn the_longest_position_fits() {
+    let long = resume(NOW, [&"e".repeat(128), &"s".repeat(512), &"k".repeat(256)], Some(u64::MAX));
+    let token = keys().seal(long.clone(), &query(), NOW);
+    assert!(token.len() <= TOKEN_CHARS_MAX, "{}", token.len());
+    assert_eq!(keys().open(&token, &query(), NOW).unwrap(), long);
+}
+
+#[test]
+fn a_token_lives_24_hours() {
+    let token = keys().seal(here(), &query(), NOW);
+    assert!(keys().open(&token, &query(), NOW + DAY - SECOND).is_ok());
+    assert!(refused(&keys(), &token, &query(), NOW + DAY).contains("has expired"));
+    assert!(refused(&keys(), &token, &query(), i64::MAX).contains("has expired"));
+    // A server whose clock is behind takes it.
+    assert!(keys().open(&token, &query(), i64::MIN).is_ok());
+}
+
+type Change = fn(&mut ReadRequest);
+
+#[test]
+fn a_token_belongs_to_one_query() {
+    let token = keys().seal(here(), &query(), NOW);
+    let changes: [(&str, Change); 9] = [
+        ("namespace", |request| request.namespace = NamespaceName::new("order").unwrap()),
+        ("series", |request| request.series = SeriesId::new("profileId:124").unwrap()),
+        ("start", |request| request.interval = Interval::new(NOW - DAY + 1, NOW).unwrap()),
+        ("end", |request| request.interval = Interval::new(NOW - DAY, NOW + 1).unwrap()),
+        ("order", |request| request.order = Order::OldestFirst),
+        ("no total limit", |request| request.total_limit = None),
+        ("total limit", |request| request.total_limit = Some(999)),
+        ("no filters", |request| request.filters.clear()),
+        ("filters cut elsewhere", |request| request.filters = vec![filter("typep", "lay")]),
+    ];
+    for (what, change) in changes {
+        let mut other = request();
+        change(&mut other);
+        let message = refused(&keys(), &token, &Query::of(&other), NOW);
+        assert!(message.contains("belongs to another query"), "{what}: {message}");
+    }
+    let same = ReadRequest { page_records: 7, resume: Some(here()), ..request() };
+    assert!(keys().open(&token, &Query::of(&same), NOW).is_ok());
+}
+
+#[test]
+fn two_keys_are_live() {
+    let old = keys();
+    let next = TokenKey { id: 8, secret: [0x11; 32] };
+    let rotated = TokenKeys { current: next.clone(), previous: Some(old.current.clone()) };
+    let token = old.seal(here(), &query(), NOW);
+    assert_eq!(rotated.open(&token, &query(), NOW).unwrap(), here());
+    assert_eq!(rotated.open(&rotated.seal(here(), &query(), NOW), &query(), NOW).unwrap(), here());
+    let twice = TokenKeys { current: TokenKey { id: 9, secret: [0x22; 32] }, previous: Some(next) };
+    refused(&twice, &token, &query(), NOW);
+    let same_id = TokenKeys { current: TokenKey { id: 7, secret: [0x11; 32] }, previous: None };
+    refused(&same_id, &token, &query(), NOW);
+}
+
+#[test]
+fn odd_texts_are_refused() {
+    let token = keys().seal(here(), &query(), NOW);
+    let long = "A".repeat(TOKEN_CHARS_MAX + 1);
+    assert!(refused(&keys(), &long, &query(), NOW).contains("longer than any token"));
+    for odd in ["", "A", "-", "not a token", "ä", &"A".repeat(TOKEN_CHARS_MAX), &format!("{token}=")] {
+        assert!(refused(&keys(), odd, &query(), NOW).contains("is damaged"), "{odd}");
+    }
+}
+
+#[test]
+fn keys_do_not_show_their_secret() {
+    assert_eq!(format!("{:?}", keys().current), "TokenKey { id: 7, .. }");
+}
+
+fn resumes() -> impl Strategy<Value = Resume> {
+    let time = prop_oneof![Just(0), Just(Timestamp::MAX.nanos()), 0..Timestamp::MAX.nanos()];
+    (time, "\\PC{1,32}", "\\PC{1,128}", "\\PC{1,64}", any::<Option<u64>>())
+        .prop_map(|(time, event, series, item, remaining)| resume(time, [&event, &series, &item], remaining))
+}
+
+/// Bytes to overwrite, and with what.
+fn noise() -> impl Strategy<Value = Vec<(prop::sample::Index, u8)>> {
+    prop::collection::vec(any::<(prop::sample::Index, u8)>(), 0..4)
+}
+
+proptest! {
+    #[test]
+    fn what_is_sealed_opens(resume in resumes(), now in 0..i64::MAX) {
+        let token = keys().seal(resume.clone(), &query(), now);
+        prop_assert_eq!(keys().open(&token, &query(), now).unwrap(), resume);
+    }
+
+    #[test]
+    fn a_changed_byte_is_refused(resume in resumes(), at in any::<prop::sample::Index>(), change in 1_u8..) {
+        let mut bytes = URL_SAFE_NO_PAD.decode(keys().seal(resume, &query(), NOW)).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= change;
+        refused(&keys(), &URL_SAFE_NO_PAD.encode(bytes), &query(), NOW);
+    }
+
+    #[test]
+    fn a_changed_character_is_refused(at in any::<prop::sample::Index>(), to in "[A-Za-z0-9_-]") {
+        let token = keys().seal(here(), &query(), NOW);
+        let at = at.index(token.len());
+        let changed = format!("{}{to}{}", &token[..at], &token[at + 1..]);
+        prop_assert!(changed == token || keys().open(&changed, &query(), NOW).is_err());
+    }
+
+    #[test]
+    fn a_cut_token_is_refused(resume in resumes(), at in any::<prop::sample::Index>()) {
+        let token = keys().seal(resume, &query(), NOW);
+        refused(&keys(), &token[..at.index(token.len())], &query(), NOW);
+    }
+
+    #[test]
+    fn any_text_is_refused(text in "\\PC{0,300}", bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        refused(&keys(), &text, &query(), NOW);
+        refused(&keys(), &URL_SAFE_NO_PAD.encode(bytes), &query(), NOW);
+    }
+
+    /// Behind the seal too, nothing panics and there is one encoding: what decodes is what was encoded.
+    #[test]
+    fn any_body_decodes_or_not(resume in resumes(), noise in noise(), cut in 0_usize..4, more in 0_usize..4) {
+        let body = Body { key_id: 7, query_hash: [3; 16], expiry_seconds: 9, resume };
+        let mut bytes = body.encode();
+        prop_assert_eq!(Body::decode(&bytes), Some(body));
+        for (at, value) in noise {
+            let at = at.index(bytes.len());
+            bytes[at] = value;
+        }
+        bytes.truncate(bytes.len() - cut);
+        bytes.resize(bytes.len() + more, 0);
+        if let Some(read) = Body::decode(&bytes) {
+            prop_assert_eq!(read.encode(), bytes);
+        }
+    }
+}
