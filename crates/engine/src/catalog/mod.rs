@@ -7,4 +7,6 @@ mod retention;
 mod slices;
 mod state;
 
+#[cfg(test)]
+pub(crate) use record::NamespaceRecord;
 pub(crate) use state::{Catalog, Dataset};

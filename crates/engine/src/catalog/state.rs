@@ -25,7 +25,7 @@ pub(crate) struct Dataset {
 }
 
 impl Dataset {
-    pub(super) fn new(name: NamespaceName, record: NamespaceRecord, version: MetaVersion) -> Result<Self> {
+    pub(crate) fn new(name: NamespaceName, record: NamespaceRecord, version: MetaVersion) -> Result<Self> {
         let namespace = Namespace {
             name,
             incarnation: record.incarnation,

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use model::{PartitionKey, TableRef};
 use store::{PartitionBatch, limits};
 
+use super::prepare::Refused;
 use super::validate::ValidEvent;
 use crate::catalog::Dataset;
+use crate::{Error, Reason};
 
 /// A batch and the places in the request of the events in it.
 pub(crate) struct Placed {
@@ -14,13 +16,24 @@ pub(crate) struct Placed {
     pub(crate) indexes: Vec<usize>,
 }
 
-/// Groups events by partition. Every slice exists. All items of an event stay in one batch.
-pub(crate) fn place(dataset: &Dataset, events: Vec<(usize, ValidEvent)>) -> Vec<Placed> {
+/// Groups events by partition; all items of an event stay in one batch. An event whose slice was dropped this very moment
+/// is refused.
+pub(crate) fn place(
+    dataset: &Dataset,
+    events: Vec<(usize, ValidEvent)>,
+    refused: &mut Refused,
+) -> Vec<Placed> {
     let mut open: BTreeMap<(TableRef, PartitionKey), (Placed, u64)> = BTreeMap::new();
     let mut full = Vec::new();
     for (index, event) in events {
-        let Some(layout) = dataset.layouts.find(event.time) else { continue };
-        let Some(partition) = layout.place(&event.series, event.time, &event.event_id) else { continue };
+        let layout = dataset.layouts.find(event.time);
+        let placed = layout
+            .and_then(|layout| Some((layout, layout.place(&event.series, event.time, &event.event_id)?)));
+        let Some((layout, partition)) = placed else {
+            let message = "the slice of the event was dropped while it was written; send it again";
+            refused.one(index, Error::new(Reason::BackendOverloaded, message));
+            continue;
+        };
         let (table, bytes) =
             (dataset.table(layout), event.rows.iter().map(model::Row::logical_bytes).sum::<u64>());
         let address = (table, partition.key);
@@ -38,4 +51,31 @@ pub(crate) fn place(dataset: &Dataset, events: Vec<(usize, ValidEvent)>) -> Vec<
     }
     full.extend(open.into_values().map(|(placed, _)| placed));
     full
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{EventId, NamespaceName, SeriesId, Timestamp};
+    use store::MetaVersion;
+
+    use super::*;
+
+    #[test]
+    fn an_event_without_a_slice_is_refused_not_forgotten() {
+        let record = crate::catalog::NamespaceRecord::new(1, 0, crate::NamespaceSpec::default());
+        let dataset = Dataset::new(NamespaceName::new("n").unwrap(), record, MetaVersion(1)).unwrap();
+        let event = ValidEvent {
+            series: SeriesId::new("s").unwrap(),
+            time: Timestamp::MIN,
+            event_id: EventId::new("e").unwrap(),
+            rows: Vec::new(),
+        };
+        let mut refused = Refused::default();
+        assert!(place(&dataset, vec![(4, event)], &mut refused).is_empty());
+        let refusals = refused.into_refusals();
+        assert_eq!(
+            refusals.first().map(|refusal| (refusal.index, refusal.reason)),
+            Some((4, Reason::BackendOverloaded))
+        );
+    }
 }

@@ -91,7 +91,7 @@ pub(crate) async fn prepare(
     }
     let dataset = ensure_slices(catalog, dataset, &mut valid, &mut refused).await?;
     let offered = valid.len();
-    let placed = place(&dataset, valid);
+    let placed = place(&dataset, valid, &mut refused);
     Ok(Prepared { dataset, placed, refused, offered })
 }
 
