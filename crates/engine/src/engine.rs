@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use env::Env;
 use model::NamespaceName;
+use prometheus_client::registry::Registry;
 use store::Store;
 
 use crate::catalog::Catalog;
+use crate::metrics::{Metrics, Mode, Write};
 use crate::read::read_page;
 use crate::write::{WriteQueue, write_queued, write_synced};
 use crate::{
@@ -20,6 +22,7 @@ pub struct Engine {
     catalog: Arc<Catalog>,
     store: Arc<dyn Store>,
     queue: Arc<WriteQueue>,
+    metrics: Arc<Metrics>,
     env: Env,
 }
 
@@ -27,8 +30,15 @@ impl Engine {
     /// Loads the catalog from the store.
     pub async fn open(store: Arc<dyn Store>, env: Env) -> Result<Self> {
         let catalog = Arc::new(Catalog::load(Arc::clone(&store), env.clone()).await?);
-        let queue = WriteQueue::start(Arc::clone(&store), env.clone());
-        Ok(Self { catalog, store, queue, env })
+        let metrics = Arc::new(Metrics::default());
+        let queue =
+            WriteQueue::start(Arc::clone(&catalog), Arc::clone(&store), env.clone(), Arc::clone(&metrics));
+        Ok(Self { catalog, store, queue, metrics, env })
+    }
+
+    /// Shows what is counted and measured in `registry`. Once per registry: names would come twice.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.metrics.register(registry);
     }
 
     /// Makes a namespace.
@@ -58,7 +68,12 @@ impl Engine {
 
     /// Deletes a namespace with all its data.
     pub async fn delete_namespace(&self, name: &NamespaceName, etag: Option<&str>) -> Result<()> {
-        self.catalog.delete(name, etag).await
+        let deleted = self.catalog.delete(name, etag).await;
+        // Also where dropping a table failed the namespace is gone.
+        if self.catalog.find(name).is_err() {
+            self.metrics.forget(name);
+        }
+        deleted
     }
 
     /// The slices of a namespace, oldest first.
@@ -74,14 +89,33 @@ impl Engine {
         Ok(dataset.layouts.iter().map(info).collect())
     }
 
-    /// Writes events and answers when they are durable.
+    /// Writes events and answers when they are durable. An event that grew too old before the answer is refused with
+    /// `BACKEND_TIMEOUT`: it may be stored.
     pub async fn write_synced(&self, request: WriteRequest) -> Result<WriteAnswer> {
-        write_synced(&self.catalog, &self.store, &*self.env.clock, request).await
+        let (namespace, events) = (request.namespace.clone(), request.events.len());
+        let write = write_synced(&self.catalog, &self.store, &*self.env.clock, request);
+        self.counted(Mode::Synced, &namespace, events, write).await
     }
 
     /// Queues events and answers at once. They are lost if the process dies before they are stored.
     pub async fn write_queued(&self, request: WriteRequest) -> Result<WriteAnswer> {
-        write_queued(&self.catalog, &self.queue, &*self.env.clock, request).await
+        let (namespace, events) = (request.namespace.clone(), request.events.len());
+        let write = write_queued(&self.catalog, &self.queue, &*self.env.clock, request);
+        self.counted(Mode::Queued, &namespace, events, write).await
+    }
+
+    async fn counted(
+        &self,
+        mode: Mode,
+        namespace: &NamespaceName,
+        events: usize,
+        write: impl Future<Output = Result<WriteAnswer>>,
+    ) -> Result<WriteAnswer> {
+        let started = self.env.clock.boot();
+        let result = write.await;
+        let took = self.env.clock.boot().since(started);
+        self.metrics.wrote(&self.catalog, &Write { namespace, mode, events, took }, &result);
+        result
     }
 
     /// Stores what is queued now; to be called before a shutdown.
@@ -96,10 +130,20 @@ impl Engine {
 
     /// Reads one page of a series.
     pub async fn read(&self, request: ReadRequest) -> Result<ReadPage> {
-        let started = self.env.clock.boot();
-        let mut page = read_page(&self.catalog, &self.store, self.env.clock.wall(), request).await?;
-        page.cost.time_taken = self.env.clock.boot().since(started);
-        Ok(page)
+        let (namespace, started) = (request.namespace.clone(), self.env.clock.boot());
+        let mut read = read_page(&self.catalog, &self.store, self.env.clock.wall(), request).await;
+        let took = self.env.clock.boot().since(started);
+        if let Ok(page) = &mut read {
+            page.cost.time_taken = took;
+        }
+        self.metrics.read(&self.catalog, &namespace, took, &read);
+        read
+    }
+
+    /// Makes the next slice of every namespace that is written to, once half of its present one is over; gives back how
+    /// many were made. To be called now and then: often enough that it meets the second half of the narrowest slice.
+    pub async fn make_slices_ahead(&self) -> Result<usize> {
+        self.catalog.make_slices_ahead().await
     }
 
     /// Drops slices that retention has let go; gives back how many. To be called now and then.

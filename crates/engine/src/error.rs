@@ -5,59 +5,58 @@ use store::ErrorKind;
 /// The result of an engine call.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Stable reasons; their names are part of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Reason {
-    /// A field of the request breaks a rule.
-    FieldInvalid,
-    /// An event or one of its parts is over a limit.
-    EventTooLarge,
-    /// The interval or the number of events asked for is over a limit.
-    RangeTooWide,
-    /// A page token that is damaged, expired, forged or of another query.
-    PageTokenInvalid,
-    /// Older than the namespace accepts.
-    EventTooOld,
-    /// Further in the future than the namespace accepts.
-    EventInFuture,
-    /// No namespace of this name.
-    NamespaceNotFound,
-    /// A namespace of this name exists.
-    NamespaceExists,
-    /// The object changed since it was read.
-    EtagMismatch,
-    /// A queue or a limit is full; try again later.
-    RateLimited,
-    /// The store cannot keep up.
-    BackendOverloaded,
-    /// The store did not answer in time, or its outcome is unknown.
-    BackendTimeout,
-    /// The server or its store takes no requests now.
-    NotReady,
-    /// Stored bytes are damaged.
-    ChecksumMismatch,
+/// One table for the reasons, so that none is missing where all are needed.
+macro_rules! reasons {
+    ($($(#[$doc:meta])* $reason:ident = $name:literal,)*) => {
+        /// Stable reasons; their names are part of the API.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Reason {
+            $($(#[$doc])* $reason,)*
+        }
+
+        impl Reason {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$reason,)*];
+
+            /// The name that programs see.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$reason => $name,)*
+                }
+            }
+        }
+    };
 }
 
-impl Reason {
-    /// The name that programs see.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FieldInvalid => "FIELD_INVALID",
-            Self::EventTooLarge => "EVENT_TOO_LARGE",
-            Self::RangeTooWide => "RANGE_TOO_WIDE",
-            Self::PageTokenInvalid => "PAGE_TOKEN_INVALID",
-            Self::EventTooOld => "EVENT_TOO_OLD",
-            Self::EventInFuture => "EVENT_IN_FUTURE",
-            Self::NamespaceNotFound => "NAMESPACE_NOT_FOUND",
-            Self::NamespaceExists => "NAMESPACE_EXISTS",
-            Self::EtagMismatch => "ETAG_MISMATCH",
-            Self::RateLimited => "RATE_LIMITED",
-            Self::BackendOverloaded => "BACKEND_OVERLOADED",
-            Self::BackendTimeout => "BACKEND_TIMEOUT",
-            Self::NotReady => "NOT_READY",
-            Self::ChecksumMismatch => "CHECKSUM_MISMATCH",
-        }
-    }
+reasons! {
+    /// A field of the request breaks a rule.
+    FieldInvalid = "FIELD_INVALID",
+    /// An event or one of its parts is over a limit.
+    EventTooLarge = "EVENT_TOO_LARGE",
+    /// The interval or the number of events asked for is over a limit.
+    RangeTooWide = "RANGE_TOO_WIDE",
+    /// A page token that is damaged, expired, forged or of another query.
+    PageTokenInvalid = "PAGE_TOKEN_INVALID",
+    /// Older than the namespace accepts.
+    EventTooOld = "EVENT_TOO_OLD",
+    /// Further in the future than the namespace accepts.
+    EventInFuture = "EVENT_IN_FUTURE",
+    /// No namespace of this name.
+    NamespaceNotFound = "NAMESPACE_NOT_FOUND",
+    /// A namespace of this name exists.
+    NamespaceExists = "NAMESPACE_EXISTS",
+    /// The object changed since it was read.
+    EtagMismatch = "ETAG_MISMATCH",
+    /// A queue or a limit is full; try again later.
+    RateLimited = "RATE_LIMITED",
+    /// The store cannot keep up.
+    BackendOverloaded = "BACKEND_OVERLOADED",
+    /// The store did not answer in time, or its outcome is unknown.
+    BackendTimeout = "BACKEND_TIMEOUT",
+    /// The server or its store takes no requests now.
+    NotReady = "NOT_READY",
+    /// Stored bytes are damaged.
+    ChecksumMismatch = "CHECKSUM_MISMATCH",
 }
 
 /// A refused request. The message stands alone and ends with what to do.
@@ -79,6 +78,12 @@ impl Error {
     /// A field that breaks a rule.
     pub fn field(field: &str, problem: impl std::fmt::Display) -> Self {
         Self::new(Reason::FieldInvalid, format!("{field}: {problem}"))
+    }
+
+    /// The same refusal for another reason.
+    #[must_use]
+    pub(crate) fn with_reason(self, reason: Reason) -> Self {
+        Self { reason, ..self }
     }
 
     /// The reason.

@@ -10,6 +10,7 @@ mod engine;
 mod error;
 mod event;
 pub mod metadata;
+mod metrics;
 pub mod namespace;
 mod read;
 mod request;
@@ -20,7 +21,7 @@ pub use error::{Error, Reason, Result};
 pub use event::{EVENTS_MAX, Event, EventInput, ITEMS_MAX, Item, ItemInput, Refusal};
 pub use namespace::{Namespace, NamespaceSpec, Shape};
 pub use request::{
-    Cost, EventFilter, FILTERS_MAX, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, ReadPage,
-    ReadRequest, Resume, SliceInfo, SliceState, WriteAnswer, WriteRequest,
+    Cost, EventFilter, FILTERS_MAX, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, PartitionBytes,
+    ReadPage, ReadRequest, Resume, SliceInfo, SliceState, WriteAnswer, WriteRequest,
 };
 pub use write::QueueCounts;

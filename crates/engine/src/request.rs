@@ -74,6 +74,10 @@ pub struct Resume {
     pub after: Position,
     /// Events still wanted; none without limit.
     pub remaining: Option<u64>,
+    /// Logical bytes that the pages so far have scanned of the time bucket in which `after` lies, by event bucket; empty
+    /// at its beginning. Only a hint for whoever looks for wide partitions: where the time bucket has another number of
+    /// event buckets by now, counting begins anew.
+    pub scanned_bytes: Vec<u64>,
 }
 
 /// One page.
@@ -85,8 +89,24 @@ pub struct ReadPage {
     pub next: Option<Resume>,
     /// The interval reaches into time that retention has dropped.
     pub retention_truncated: bool,
+    /// Partitions from which this or an earlier page has read anything, of those that this page visited: at most 4,160.
+    pub partitions: Vec<PartitionBytes>,
     /// What it cost.
     pub cost: Cost,
+}
+
+/// How much was read of one partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartitionBytes {
+    /// Where its slice starts, nanoseconds since 1970.
+    pub slice_start: i64,
+    /// Its time bucket.
+    pub time_bucket: u32,
+    /// Its event bucket.
+    pub event_bucket: u32,
+    /// Logical bytes that the store read, on this page and on those before: never more than the partition had, as long
+    /// as rows are not overwritten between the pages.
+    pub bytes: u64,
 }
 
 /// What an answer cost.

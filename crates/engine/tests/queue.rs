@@ -148,3 +148,86 @@ async fn a_store_that_fails_is_tried_again_and_then_counted() {
     assert_eq!((world.engine.queue_counts().stored, world.read().await), (1, 1));
     assert_eq!(faults.unwrap().happened(Op::Upsert), 2);
 }
+
+/// A world over a store whose next upserts meet `faults`.
+async fn faulty(faults: impl IntoIterator<Item = Fault>) -> (World, FaultLayer) {
+    let mut layer = None;
+    let plan = faults.into_iter().fold(FaultPlan::default(), |plan, fault| plan.then(Op::Upsert, fault));
+    let world = world(|env| {
+        let faults = FaultLayer::new(env, plan);
+        layer = Some(faults.clone());
+        Arc::new(Layered::new(Arc::new(MemoryStore::new()), faults))
+    })
+    .await;
+    (world, layer.unwrap())
+}
+
+#[tokio::test]
+async fn a_namespace_that_is_gone_is_lost_for_its_own_reason() {
+    let (world, faults) = faulty([Fault::Refuse]).await;
+    world.queue(vec![event("a", 1), event("b", 1)]).await;
+    world.engine.delete_namespace(&world.name, None).await.unwrap();
+    world.engine.create_namespace(&world.name, NamespaceSpec::default()).await.unwrap();
+    world.engine.flush_queue().await;
+    let counts = world.engine.queue_counts();
+    assert_eq!((counts.lost_namespace, counts.lost_store, counts.stored), (2, 0, 0));
+    // The store was not asked once.
+    assert_eq!((faults.happened(Op::Upsert), world.read().await), (0, 0));
+}
+
+#[tokio::test]
+async fn a_namespace_deleted_between_tries_is_not_tried_again() {
+    let (world, faults) = faulty([Fault::Refuse; 5]).await;
+    world.queue(vec![event("a", 1)]).await;
+    let meanwhile = async {
+        // One sleeper is the task that waits for company, the other the try that failed.
+        world.clock.sleepers(2).await;
+        world.engine.delete_namespace(&world.name, None).await.unwrap();
+        world.clock.advance(Duration::from_secs(1));
+    };
+    tokio::join!(world.engine.flush_queue(), meanwhile);
+    let counts = world.engine.queue_counts();
+    assert_eq!((counts.lost_namespace, counts.lost_store, faults.happened(Op::Upsert)), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn what_grows_too_old_between_tries_is_not_tried_again() {
+    let (world, faults) = faulty([Fault::Refuse; 5]).await;
+    world.queue(vec![event("a", 1)]).await;
+    let meanwhile = async {
+        world.clock.sleepers(2).await;
+        world.clock.advance(Duration::from_secs(11));
+    };
+    tokio::join!(world.engine.flush_queue(), meanwhile);
+    let counts = world.engine.queue_counts();
+    assert_eq!((counts.lost_too_old, counts.lost_store, faults.happened(Op::Upsert)), (1, 0, 1));
+}
+
+#[tokio::test]
+async fn what_the_store_took_too_late_does_not_count_as_stored() {
+    let (world, _) = faulty([Fault::Delay(Duration::from_secs(1))]).await;
+    world.queue(vec![event("a", 1)]).await;
+    let meanwhile = async {
+        world.clock.sleepers(2).await;
+        world.clock.advance(Duration::from_secs(11));
+    };
+    tokio::join!(world.engine.flush_queue(), meanwhile);
+    let counts = world.engine.queue_counts();
+    assert_eq!((counts.lost_too_old, counts.stored, counts.waiting), (1, 0, 0));
+}
+
+#[tokio::test]
+async fn a_slice_that_closed_meanwhile_takes_nothing_from_the_queue() {
+    let world = world(|_| Arc::new(MemoryStore::new())).await;
+    let spec = NamespaceSpec {
+        accept_limit: Duration::ZERO,
+        close_after: Duration::from_secs(60),
+        ..NamespaceSpec::default()
+    };
+    world.engine.update_namespace(&world.name, spec, None).await.unwrap();
+    // Of the day before, which closes a minute after midnight.
+    assert_eq!(world.queue(vec![event("a", 1)]).await.accepted, 1);
+    world.clock.advance(Duration::from_secs(60));
+    world.engine.flush_queue().await;
+    assert_eq!((world.engine.queue_counts().lost_too_old, world.read().await), (1, 0));
+}

@@ -131,7 +131,7 @@ fn item(key: &'static [u8], metadata: Bytes) -> Item {
 
 fn page(events: Vec<Event>, next: Option<Resume>) -> ReadPage {
     let cost = Cost { time_taken: Duration::from_secs(1), bytes_read: u64::MAX, partitions: 4, slices: 2 };
-    ReadPage { events, next, retention_truncated: true, cost }
+    ReadPage { events, next, retention_truncated: true, partitions: Vec::new(), cost }
 }
 
 fn answer(page: ReadPage) -> Result<v1::ReadEventRecordsResponse> {
@@ -177,7 +177,7 @@ fn the_next_page_goes_on_where_this_one_ended() {
         series: SeriesId::new("profileId:123").unwrap(),
         item_key: ItemKey::new("k").unwrap(),
     };
-    let resume = Resume { after, remaining: Some(5) };
+    let resume = Resume { after, remaining: Some(5), scanned_bytes: vec![7, 0] };
     let token = answer(page(vec![], Some(resume.clone()))).unwrap().next_page_token;
     let next = read(|wire| {
         wire.page_token = token.clone();

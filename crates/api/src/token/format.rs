@@ -1,13 +1,19 @@
 //! The fields of a token as bytes, without the seal. The picture is in the parent's doc.
+//!
+//! Invariant: there is one encoding of a body, and what decodes is within the limits of its fields.
 
-use bytes::BufMut;
+use bytes::{BufMut, Bytes};
 use engine::Resume;
+use model::id::{EVENT_ID_BYTES_MAX, ITEM_KEY_BYTES_MAX};
+use model::shape::BUCKETS_PER_ID_MAX;
 use model::{EventId, ItemKey, Position, SeriesId, Timestamp};
 
 use super::query::HASH_BYTES;
 
 /// The version that this build writes, and the only one that it reads.
 pub(super) const VERSION: u8 = 1;
+/// More bytes than this are not counted: so a number has at most eight bytes, and the longest token fits.
+pub(super) const SCANNED_BYTES_MAX: u64 = (1 << 56) - 1;
 
 /// What a token says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +45,11 @@ impl Body {
             out.put_u16(u16::try_from(text.len()).unwrap_or(u16::MAX));
             out.put_slice(text);
         }
+        // No time bucket has more than 64 event buckets.
+        let scanned = self.resume.scanned_bytes.get(..usize::from(BUCKETS_PER_ID_MAX));
+        let scanned = scanned.unwrap_or(&self.resume.scanned_bytes);
+        out.put_u8(u8::try_from(scanned.len()).unwrap_or(u8::MAX));
+        scanned.iter().for_each(|bytes| put_number(&mut out, (*bytes).min(SCANNED_BYTES_MAX)));
         out
     }
 
@@ -55,15 +66,47 @@ impl Body {
             [1] => Some(u64::from_be_bytes(take(from)?)),
             _ => return None,
         };
-        let event_id = EventId::new(text(from)?).ok()?;
-        let series = SeriesId::new(text(from)?).ok()?;
-        let item_key = ItemKey::new(text(from)?).ok()?;
+        // Not what clients may send as ids: a position can lie before, between or behind them.
+        let event_id = EventId::from_stored(text(from, EVENT_ID_BYTES_MAX)?);
+        let series = SeriesId::new(str::from_utf8(&text(from, usize::MAX)?).ok()?).ok()?;
+        let item_key = ItemKey::from_stored(text(from, ITEM_KEY_BYTES_MAX)?);
+        let [buckets] = take(from)?;
+        if u16::from(buckets) > BUCKETS_PER_ID_MAX {
+            return None;
+        }
+        let scanned_bytes = (0..buckets).map(|_| number(from)).collect::<Option<_>>()?;
         if !from.is_empty() {
             return None;
         }
         let after = Position { event_time, event_id, series, item_key };
-        Some(Self { key_id, query_hash, expiry_seconds, resume: Resume { after, remaining } })
+        Some(Self { key_id, query_hash, expiry_seconds, resume: Resume { after, remaining, scanned_bytes } })
     }
+}
+
+/// Appends a number, seven bits a byte, the lowest first; all bytes but the last have their high bit set.
+fn put_number(out: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let [low, ..] = (number & 0x7F).to_le_bytes();
+        number >>= 7;
+        if number == 0 {
+            return out.put_u8(low);
+        }
+        out.put_u8(low | 0x80);
+    }
+}
+
+/// Reads what [`put_number`] wrote; none if it is longer than needed or than eight bytes.
+fn number(from: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..56).step_by(7) {
+        let [byte] = take(from)?;
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            let shortest = byte != 0 || shift == 0;
+            return shortest.then_some(number);
+        }
+    }
+    None
 }
 
 fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
@@ -72,9 +115,9 @@ fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
     Some(*head)
 }
 
-fn text<'a>(from: &mut &'a [u8]) -> Option<&'a str> {
+fn text(from: &mut &[u8], bytes_max: usize) -> Option<Bytes> {
     let length = usize::from(u16::from_be_bytes(take(from)?));
     let (head, rest) = from.split_at_checked(length)?;
     *from = rest;
-    str::from_utf8(head).ok()
+    (length <= bytes_max).then(|| Bytes::copy_from_slice(head))
 }

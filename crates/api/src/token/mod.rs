@@ -17,12 +17,18 @@
 //!      +    2+n  event id of the position, its length first
 //!      +    2+n  series of the position, its length first
 //!      +    2+n  item key of the position, its length first
+//!      +      1  how many numbers follow, at most 64
+//!      +    1-8  each of them, seven bits a byte, the lowest first, the high bit set on all bytes but the last
 //!      +     32  HMAC-SHA-256 of everything before, with the key's secret
 //! ```
 //!
 //! The query hash is the first 16 bytes of SHA-256 over namespace, series, interval, order, total limit and filters
 //! (see [`Query`]); page size and latency may change between pages. The position is the last row that was scanned, so a
-//! read whose filters drop everything still moves on.
+//! read whose filters drop everything still moves on. It may lie before all events of its time (the event id is empty)
+//! or behind all items of its event (the item key is empty or the byte `FF`).
+//!
+//! The numbers are the bytes that earlier pages have scanned of the time bucket of the position, one for each event
+//! bucket; none at its beginning. They are a hint: a server that cuts the time bucket into another number begins anew.
 //!
 //! Invariants: a token is judged by its length, then its key, then its seal, and only then are its fields read. Two keys
 //! are live, so that changing the key does not break reads that are under way.

@@ -7,7 +7,7 @@ use engine::{EventFilter, ReadRequest, Reason, Resume};
 use model::{EventId, Interval, ItemKey, NamespaceName, Order, Position, SeriesId, Timestamp};
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
-use super::format::Body;
+use super::format::{Body, SCANNED_BYTES_MAX};
 use super::{Query, TOKEN_CHARS_MAX, TokenKey, TokenKeys};
 
 const SECOND: i64 = 1_000_000_000;
@@ -46,11 +46,12 @@ fn resume(nanos: i64, texts: [&str; 3], remaining: Option<u64>) -> Resume {
         series: SeriesId::new(texts[1]).unwrap(),
         item_key: ItemKey::new(texts[2]).unwrap(),
     };
-    Resume { after, remaining }
+    Resume { after, remaining, scanned_bytes: Vec::new() }
 }
 
 fn here() -> Resume {
-    resume(NOW - 5, ["event-1", "profileId:123", "type"], Some(900))
+    let here = resume(NOW - 5, ["event-1", "profileId:123", "type"], Some(900));
+    Resume { scanned_bytes: vec![0, 127, 128, 20_000_000], ..here }
 }
 
 #[track_caller]
@@ -73,11 +74,39 @@ fn the_format_is_the_documented_one() {
 const GOLDEN: &str = include_str!("../../golden/page-token-v1.txt").trim_ascii_end();
 
 #[test]
-fn the_longest_position_fits() {
+fn the_longest_token_fits() {
     let long = resume(NOW, [&"e".repeat(128), &"s".repeat(512), &"k".repeat(256)], Some(u64::MAX));
+    let long = Resume { scanned_bytes: vec![u64::MAX; 64], ..long };
     let token = keys().seal(long.clone(), &query(), NOW);
     assert!(token.len() <= TOKEN_CHARS_MAX, "{}", token.len());
-    assert_eq!(keys().open(&token, &query(), NOW).unwrap(), long);
+    let counted = Resume { scanned_bytes: vec![SCANNED_BYTES_MAX; 64], ..long };
+    assert_eq!(keys().open(&token, &query(), NOW).unwrap(), counted);
+}
+
+#[test]
+fn no_more_numbers_than_event_buckets_are_read() {
+    let resume = Resume { scanned_bytes: Vec::new(), ..here() };
+    let body = Body { key_id: 7, query_hash: [3; 16], expiry_seconds: 9, resume };
+    for (count, is_read) in [(1, true), (64, true), (65, false)] {
+        let mut bytes = body.encode();
+        assert_eq!(bytes.pop(), Some(0));
+        bytes.push(count);
+        bytes.extend(vec![5; count.into()]);
+        let read = Body::decode(&bytes).map(|body| body.resume.scanned_bytes);
+        assert_eq!(read, is_read.then(|| vec![5; count.into()]));
+    }
+}
+
+/// As the engine makes them: the edge of a group, and behind an event in either direction.
+#[test]
+fn positions_between_events_are_kept() {
+    for (event_id, item_key) in [("", &b""[..]), ("e", b""), ("e", b"\xFF")] {
+        let mut resume = here();
+        resume.after.event_id = EventId::from_stored(Bytes::from_static(event_id.as_bytes()));
+        resume.after.item_key = ItemKey::from_stored(Bytes::from_static(item_key));
+        let token = keys().seal(resume.clone(), &query(), NOW);
+        assert_eq!(keys().open(&token, &query(), NOW).unwrap(), resume);
+    }
 }
 
 #[test]
@@ -147,8 +176,13 @@ fn keys_do_not_show_their_secret() {
 
 fn resumes() -> impl Strategy<Value = Resume> {
     let time = prop_oneof![Just(0), Just(Timestamp::MAX.nanos()), 0..Timestamp::MAX.nanos()];
-    (time, "\\PC{1,32}", "\\PC{1,128}", "\\PC{1,64}", any::<Option<u64>>())
-        .prop_map(|(time, event, series, item, remaining)| resume(time, [&event, &series, &item], remaining))
+    let scanned = prop::collection::vec(prop_oneof![0..300_u64, 0..=SCANNED_BYTES_MAX], 0..=64);
+    (time, "\\PC{1,32}", "\\PC{1,128}", "\\PC{1,64}", any::<Option<u64>>(), scanned).prop_map(
+        |(time, event, series, item, remaining, scanned_bytes)| {
+            let here = resume(time, [&event, &series, &item], remaining);
+            Resume { scanned_bytes, ..here }
+        },
+    )
 }
 
 /// Bytes to overwrite, and with what.

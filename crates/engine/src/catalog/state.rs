@@ -107,6 +107,19 @@ impl Catalog {
         })
     }
 
+    /// The namespace as it is now, if it is still the same one: deleted and made again it is another.
+    pub(crate) fn find_same(&self, name: &NamespaceName, incarnation: u32) -> Result<Arc<Dataset>> {
+        let found = self.find(name).ok().filter(|found| found.namespace.incarnation == incarnation);
+        found.ok_or_else(|| {
+            let message = format!(
+                "namespace `{}` was deleted meanwhile, with what was written to it; make sure that it exists and \
+                 send the events again",
+                name.as_str()
+            );
+            Error::new(Reason::NamespaceNotFound, message)
+        })
+    }
+
     /// All namespaces, in the order of their names.
     pub(crate) fn all(&self) -> Vec<Arc<Dataset>> {
         self.live.read().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()

@@ -1,18 +1,20 @@
 //! One page of a read.
 
 use std::collections::BTreeSet;
-use std::ops::Bound;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream;
-use model::{Group, Interval, Order, RowKey, Timestamp};
+use model::{Group, Interval, Order, Timestamp};
 use store::Store;
 
 use super::events::{PageOfEvents, Wants};
 use super::group::{GroupReader, Source};
 use crate::catalog::{Catalog, Dataset};
-use crate::{Cost, Error, FILTERS_MAX, PAGE_RECORDS_MAX, ReadPage, ReadRequest, Result, SliceState};
+use crate::{
+    Cost, Error, FILTERS_MAX, PAGE_RECORDS_MAX, PartitionBytes, ReadPage, ReadRequest, Result, Resume,
+    SliceState,
+};
 
 /// Partitions that one page visits at most; then it ends with a token.
 const PARTITIONS_MAX: usize = 4_096;
@@ -31,28 +33,57 @@ pub(crate) async fn read_page(
     check(&request)?;
     let dataset = catalog.find(&request.namespace)?;
     let (groups, whole) = groups(&dataset, &request);
-    let from = request.resume.as_ref().map_or(Bound::Unbounded, |resume| {
-        let after = resume.after.clone();
-        Bound::Excluded(RowKey {
-            event_time: after.event_time,
-            event_id: after.event_id,
-            item_key: after.item_key,
-        })
-    });
     let source = Source {
         store,
         dataset: &dataset,
         series: &request.series,
         order: request.order,
-        from,
-        rows_hint: request.page_records + 1,
+        resume: request.resume.as_ref(),
+        rows_hint: events_wanted(&request) + 1,
     };
     let mut page = PageOfEvents::new(&request);
-    let mut cost = Cost::default();
-    let ended = fill(&source, groups, &mut page, &mut cost).await? && whole;
-    let (events, next) = page.finish(ended);
-    let retention_truncated = truncated(&dataset, request.interval, now);
-    Ok(ReadPage { events, next, retention_truncated, cost })
+    let mut visited = Visited::default();
+    let ended = fill(&source, groups, &mut page, &mut visited).await? && whole;
+    let finished = page.finish(ended);
+    Ok(ReadPage {
+        next: finished.after.map(|after| Resume {
+            after,
+            remaining: finished.remaining,
+            scanned_bytes: visited.scanned_bytes(finished.at_edge, finished.again_bytes),
+        }),
+        events: finished.events,
+        retention_truncated: truncated(&dataset, request.interval, now),
+        partitions: visited.partitions,
+        cost: visited.cost,
+    })
+}
+
+/// What a page has read.
+#[derive(Default)]
+struct Visited {
+    cost: Cost,
+    slices: BTreeSet<i64>,
+    partitions: Vec<PartitionBytes>,
+    /// The group in which it ended.
+    last: Option<GroupReader>,
+}
+
+impl Visited {
+    fn add(&mut self, reader: GroupReader) {
+        self.slices.insert(reader.group.layout.slice.start());
+        self.cost.slices = self.slices.len() as u64;
+        self.cost.partitions += reader.partitions();
+        self.cost.bytes_read += reader.bytes;
+        self.partitions.extend(reader.read_bytes().filter(|partition| partition.bytes > 0));
+        self.last = Some(reader);
+    }
+
+    /// What the next page must know of the group in which this one ended.
+    fn scanned_bytes(&self, at_edge: bool, again_bytes: u64) -> Vec<u64> {
+        let last = self.last.as_ref().filter(|_| !at_edge);
+        let scanned = last.map_or_else(Vec::new, |reader| reader.scanned_bytes(again_bytes));
+        if scanned.iter().all(|bytes| *bytes == 0) { Vec::new() } else { scanned }
+    }
 }
 
 fn check(request: &ReadRequest) -> Result<()> {
@@ -66,6 +97,13 @@ fn check(request: &ReadRequest) -> Result<()> {
         return Err(Error::field("event_filters", format!("at most {FILTERS_MAX} are allowed; send fewer")));
     }
     Ok(())
+}
+
+/// How many events the page can have.
+fn events_wanted(request: &ReadRequest) -> usize {
+    let remaining = request.resume.as_ref().map_or(request.total_limit, |resume| resume.remaining);
+    let remaining = remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+    request.page_records.min(remaining)
 }
 
 /// The groups that this page may visit, in the order of the read, and whether these are all that are left.
@@ -92,9 +130,11 @@ fn groups(dataset: &Dataset, request: &ReadRequest) -> (Vec<Group>, bool) {
 fn left_of(request: &ReadRequest) -> Interval {
     let Some(resume) = &request.resume else { return request.interval };
     let at = resume.after.event_time.nanos();
+    // No event has an empty id: such a position lies before all that happened at its time.
+    let is_edge = resume.after.event_id.as_bytes().is_empty();
     let left = match request.order {
         Order::OldestFirst => Interval::new(at, i64::MAX),
-        Order::NewestFirst => Interval::new(0, at + 1),
+        Order::NewestFirst => Interval::new(0, if is_edge { at } else { at + 1 }),
     };
     left.map_or(request.interval, |left| left.intersect(request.interval))
 }
@@ -104,9 +144,8 @@ async fn fill(
     source: &Source<'_>,
     groups: Vec<Group>,
     page: &mut PageOfEvents<'_>,
-    cost: &mut Cost,
+    visited: &mut Visited,
 ) -> Result<bool> {
-    let mut slices = BTreeSet::new();
     let mut groups = groups.into_iter();
     // Most reads are answered by the first group, so nothing is read ahead of it.
     let first = stream::iter(groups.next()).then(|group| GroupReader::open(source, group));
@@ -114,16 +153,14 @@ async fn fill(
     let mut readers = std::pin::pin!(first.chain(rest));
     while let Some(reader) = readers.next().await {
         let mut reader = reader?;
-        slices.insert(reader.group.layout.slice.start());
-        let wants = drain(&mut reader, page, cost.bytes_read).await?;
-        cost.partitions += reader.partitions();
-        cost.bytes_read += reader.bytes();
-        cost.slices = slices.len() as u64;
+        let group = reader.group;
+        let wants = drain(&mut reader, page, visited.cost.bytes_read).await?;
+        visited.add(reader);
         if wants == Wants::Nothing {
             return Ok(false);
         }
-        pass(page, &reader.group, source.order);
-        if page.wants() == Wants::Nothing || cost.bytes_read >= SCAN_BYTES_MAX {
+        pass(page, &group, source.order);
+        if page.wants() == Wants::Nothing || visited.cost.bytes_read >= SCAN_BYTES_MAX {
             return Ok(false);
         }
     }
@@ -131,19 +168,25 @@ async fn fill(
 }
 
 async fn drain(reader: &mut GroupReader, page: &mut PageOfEvents<'_>, bytes_before: u64) -> Result<Wants> {
-    let mut last_event = None;
-    while let Some(row) = reader.next().await? {
-        let event = (row.key.event_time, row.key.event_id.clone());
-        let new_event = last_event.as_ref() != Some(&event);
-        if new_event && last_event.is_some() && bytes_before + reader.bytes() >= SCAN_BYTES_MAX {
-            return Ok(Wants::Nothing);
+    let mut first = true;
+    loop {
+        reader.settle().await?;
+        let Some(head) = reader.head() else { return Ok(Wants::More) };
+        if !page.goes_on_with(&head.view) {
+            if !std::mem::take(&mut first) && bytes_before + reader.bytes >= SCAN_BYTES_MAX {
+                return Ok(Wants::Nothing);
+            }
+            page.close_event();
+            if page.wants() == Wants::Nothing {
+                return Ok(Wants::Nothing);
+            }
         }
-        last_event = Some(event);
-        if page.add(row) == Wants::Nothing {
+        page.extend_event(&head);
+        reader.take();
+        if page.wants() == Wants::Nothing {
             return Ok(Wants::Nothing);
         }
     }
-    Ok(Wants::More)
 }
 
 /// Tells the page that a group is over.

@@ -1,12 +1,38 @@
-//! One partition, row by row, page by page.
+//! One partition, row by row, page by page, at most one page ahead.
 
 use std::ops::Bound;
+use std::pin::Pin;
 use std::sync::Arc;
 
+use env::BoxFuture;
+use futures::future::{MaybeDone, maybe_done};
 use model::{Row, RowView, Rows};
-use store::{Scan, Store};
+use store::{Scan, ScanPage, Store};
 
 use crate::Result;
+
+/// Rows that a page of the store has at most.
+const PAGE_ROWS_MAX: usize = 4_096;
+
+/// Rows to ask for where so many are wanted. Events are spread by a hash, so partitions differ; what is added is eight
+/// standard deviations of that, whatever the number.
+pub(super) fn rows_to_ask(wanted_rows: usize) -> usize {
+    wanted_rows.saturating_add(wanted_rows / 4).saturating_add(64).min(PAGE_ROWS_MAX)
+}
+
+/// The next row of a partition, looked at in place.
+pub(super) struct Head<'a> {
+    pub(super) view: RowView<'a>,
+    rows: &'a Rows,
+    at: usize,
+}
+
+impl Head<'_> {
+    /// The row, sharing the buffer of its page.
+    pub(super) fn to_row(&self) -> Option<Row> {
+        self.rows.get(self.at)
+    }
+}
 
 /// A partition that is being read in order.
 pub(super) struct PartitionReader {
@@ -15,34 +41,89 @@ pub(super) struct PartitionReader {
     rows: Rows,
     at: usize,
     more: bool,
-    /// Logical bytes read so far.
+    /// The page behind this one, while it is being read. Dropping it ends that.
+    ahead: Option<MaybeDone<BoxFuture<'static, store::Result<ScanPage>>>>,
+    rows_read: usize,
+    /// Rows that are wanted beyond those read: while there are any, the next page is read ahead.
+    wanted_rows: usize,
+    /// Logical bytes that the store read.
     pub(super) bytes: u64,
+    /// Logical bytes of the rows that were taken.
+    pub(super) taken_bytes: u64,
 }
 
 impl PartitionReader {
-    /// Reads the first page.
-    pub(super) async fn open(store: Arc<dyn Store>, scan: Scan) -> Result<Self> {
+    /// Reads the first page. `wanted_rows` is how many rows this partition will probably have to give.
+    pub(super) async fn open(store: Arc<dyn Store>, scan: Scan, wanted_rows: usize) -> Result<Self> {
         let page = store.scan(scan.clone()).await?;
-        Ok(Self { store, scan, rows: page.rows, at: 0, more: page.more, bytes: page.bytes })
+        let mut reader = Self {
+            store,
+            scan,
+            rows: Rows::default(),
+            at: 0,
+            more: false,
+            ahead: None,
+            rows_read: 0,
+            wanted_rows,
+            bytes: 0,
+            taken_bytes: 0,
+        };
+        reader.turn_to(page).await;
+        Ok(reader)
     }
 
-    /// The next row, if there is one.
-    pub(super) fn peek(&self) -> Option<RowView<'_>> {
-        self.rows.view(self.at)
+    /// The next row; none at the end, and where [`Self::turn_page`] is due.
+    pub(super) fn head(&self) -> Option<Head<'_>> {
+        let view = self.rows.view(self.at)?;
+        Some(Head { view, rows: &self.rows, at: self.at })
     }
 
-    /// Takes the next row; afterwards [`Self::peek`] shows the one behind it.
-    pub(super) async fn take(&mut self) -> Result<Option<Row>> {
-        let row = self.rows.get(self.at);
+    /// Goes on behind the next row.
+    pub(super) fn take(&mut self) {
+        self.taken_bytes += self.rows.view(self.at).map_or(0, |row| row.logical_bytes());
         self.at += 1;
-        if self.at >= self.rows.len() && self.more {
-            if let Some(last) = self.rows.last() {
-                self.scan.from = Bound::Excluded(last.key);
-            }
-            let page = self.store.scan(self.scan.clone()).await?;
-            self.bytes += page.bytes;
-            (self.rows, self.at, self.more) = (page.rows, 0, page.more);
+    }
+
+    /// Makes [`Self::head`] show the next row if there is one; gives back how many bytes the store had to read.
+    pub(super) async fn turn_page(&mut self) -> Result<u64> {
+        if self.at < self.rows.len() || !self.more {
+            return Ok(0);
         }
-        Ok(row)
+        let mut next = match self.ahead.take() {
+            Some(ahead) => ahead,
+            None => {
+                // The guess was too small. What has gone on so long is guessed to go on as long again.
+                self.wanted_rows = self.rows_read;
+                maybe_done(self.next_page())
+            }
+        };
+        (&mut next).await;
+        let Some(page) = Pin::new(&mut next).take_output().transpose()? else { return Ok(0) };
+        let bytes = page.bytes;
+        self.turn_to(page).await;
+        Ok(bytes)
+    }
+
+    async fn turn_to(&mut self, page: ScanPage) {
+        self.bytes += page.bytes;
+        (self.rows, self.at, self.more) = (page.rows, 0, page.more);
+        self.rows_read += self.rows.len();
+        self.wanted_rows = self.wanted_rows.saturating_sub(self.rows.len());
+        if self.more && self.wanted_rows > 0 {
+            let mut ahead = maybe_done(self.next_page());
+            // Asked once, a store is at work; it is asked again when the rows of this page are used up.
+            let _begun = futures::poll!(&mut ahead);
+            self.ahead = Some(ahead);
+        }
+    }
+
+    /// Reads what lies behind the present page.
+    fn next_page(&mut self) -> BoxFuture<'static, store::Result<ScanPage>> {
+        if let Some(last) = self.rows.last() {
+            self.scan.from = Bound::Excluded(last.key);
+        }
+        self.scan.rows_max = rows_to_ask(self.wanted_rows);
+        let (store, scan) = (Arc::clone(&self.store), self.scan.clone());
+        Box::pin(async move { store.scan(scan).await })
     }
 }

@@ -7,8 +7,10 @@ use futures::StreamExt;
 use futures::stream;
 use store::{Durability, Store};
 
-use super::prepare::prepare;
-use crate::catalog::Catalog;
+use super::accept::{Accepting, unknown_outcome};
+use super::place::PlacedEvent;
+use super::prepare::{Refused, prepare};
+use crate::catalog::{Catalog, Dataset};
 use crate::{Cost, Result, WriteAnswer, WriteRequest};
 
 /// Partitions that one request writes at the same time.
@@ -23,32 +25,47 @@ pub(crate) async fn write_synced(
 ) -> Result<WriteAnswer> {
     let started = clock.boot();
     let prepared = prepare(catalog, clock.wall(), Duration::ZERO, request).await?;
-    let cost = Cost {
-        time_taken: Duration::ZERO,
-        bytes_read: 0,
-        partitions: prepared.placed.len() as u64,
-        slices: prepared.slices(),
-    };
-    let (mut refused, offered) = (prepared.refused, prepared.offered);
+    let (partitions, slices) = (prepared.placed.len() as u64, prepared.slices());
+    let mut refused = prepared.refused;
     let results = stream::iter(prepared.placed).map(|placed| async move {
         let written = store.upsert(placed.batch, Durability::Synced).await;
-        (placed.indexes, written)
+        (placed.events, written)
     });
+    let written: Vec<Written> = results.buffer_unordered(FAN_OUT).collect().await;
+    let accepted = commit(catalog, &prepared.dataset, clock.wall(), written, &mut refused);
+    let cost = Cost { time_taken: clock.boot().since(started), bytes_read: 0, partitions, slices };
+    refused.into_answer(accepted, cost)
+}
+
+/// Events that went to the store together, and what it said.
+type Written = (Vec<PlacedEvent>, store::Result<()>);
+
+/// The second check: how many events are acknowledged. It comes behind the last store call, because the answer speaks for
+/// all of them.
+fn commit(
+    catalog: &Catalog,
+    written_to: &Dataset,
+    now: i64,
+    written: Vec<Written>,
+    refused: &mut Refused,
+) -> usize {
+    let (name, incarnation) = (&written_to.namespace.name, written_to.namespace.incarnation);
+    let accepting = Accepting::at(catalog, name, incarnation, now);
     let mut accepted = 0;
-    let mut results = std::pin::pin!(results.buffer_unordered(FAN_OUT));
-    while let Some((indexes, written)) = results.next().await {
-        match written {
-            Ok(()) => accepted += indexes.len(),
-            Err(error) => refused.all(&indexes, &error.into()),
+    for (events, outcome) in written {
+        match (&accepting, outcome) {
+            // Whatever the store said: what was written is gone with the namespace.
+            (Err(gone), _) => refused.troubled(&events, gone),
+            (Ok(_), Err(error)) => refused.troubled(&events, &error.into()),
+            (Ok(accepting), Ok(())) => {
+                let (taken, late): (Vec<_>, Vec<_>) =
+                    events.into_iter().partition(|event| accepting.takes(event.time));
+                accepted += taken.len();
+                if !late.is_empty() {
+                    refused.troubled(&late, &unknown_outcome());
+                }
+            }
         }
     }
-    if accepted == 0 && offered > 0 {
-        // Nothing was stored: the store's trouble is the answer, not a detail of it.
-        if let Some(error) = refused.into_last() {
-            return Err(error);
-        }
-        return Ok(WriteAnswer { refused: Vec::new(), accepted, cost });
-    }
-    let cost = Cost { time_taken: clock.boot().since(started), ..cost };
-    Ok(WriteAnswer { refused: refused.into_refusals(), accepted, cost })
+    accepted
 }

@@ -1,6 +1,8 @@
-//! Writes: validate, accept window, place, batch per partition, store. Durable writes wait for the store; queued ones wait in
+//! Writes: validate, accept window, place, batch per partition, store, accept window again. Durable writes wait for the store; queued ones wait in
 //! memory and are stored soon after.
 
+mod accept;
+mod drain;
 mod durable;
 mod place;
 mod prepare;

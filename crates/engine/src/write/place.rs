@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{PartitionKey, TableRef};
+use model::{PartitionKey, TableRef, Timestamp};
 use store::{PartitionBatch, limits};
 
 use super::prepare::Refused;
@@ -10,10 +10,18 @@ use super::validate::ValidEvent;
 use crate::catalog::Dataset;
 use crate::{Error, Reason};
 
-/// A batch and the places in the request of the events in it.
+/// A batch and the events in it.
 pub(crate) struct Placed {
     pub(crate) batch: PartitionBatch,
-    pub(crate) indexes: Vec<usize>,
+    pub(crate) events: Vec<PlacedEvent>,
+}
+
+/// What is remembered of an event once its rows are in a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlacedEvent {
+    /// Its place in the request.
+    pub(crate) index: usize,
+    pub(crate) time: Timestamp,
 }
 
 /// Groups events by partition; all items of an event stay in one batch. An event whose slice was dropped this very moment
@@ -43,10 +51,10 @@ pub(crate) fn place(
         let (placed, held) = open.entry(address).or_insert_with_key(|(table, partition)| {
             let batch =
                 PartitionBatch { table: table.clone(), partition: partition.clone(), rows: Vec::new() };
-            (Placed { batch, indexes: Vec::new() }, 0)
+            (Placed { batch, events: Vec::new() }, 0)
         });
         placed.batch.rows.extend(event.rows);
-        placed.indexes.push(index);
+        placed.events.push(PlacedEvent { index, time: event.time });
         *held += bytes;
     }
     full.extend(open.into_values().map(|(placed, _)| placed));
@@ -55,7 +63,7 @@ pub(crate) fn place(
 
 #[cfg(test)]
 mod tests {
-    use model::{EventId, NamespaceName, SeriesId, Timestamp};
+    use model::{EventId, NamespaceName, SeriesId};
     use store::MetaVersion;
 
     use super::*;
@@ -72,7 +80,7 @@ mod tests {
         };
         let mut refused = Refused::default();
         assert!(place(&dataset, vec![(4, event)], &mut refused).is_empty());
-        let refusals = refused.into_refusals();
+        let refusals = refused.into_answer(1, crate::Cost::default()).unwrap().refused;
         assert_eq!(
             refusals.first().map(|refusal| (refusal.index, refusal.reason)),
             Some((4, Reason::BackendOverloaded))

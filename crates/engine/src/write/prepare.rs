@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use model::Timestamp;
 
-use super::place::{Placed, place};
+use super::place::{Placed, PlacedEvent, place};
 use super::validate::{ValidEvent, Window, validate};
 use crate::catalog::{Catalog, Dataset};
-use crate::{EVENTS_MAX, Error, Reason, Refusal, Result, SliceState, WriteRequest};
+use crate::{Cost, EVENTS_MAX, Error, Reason, Refusal, Result, SliceState, WriteAnswer, WriteRequest};
 
 /// Slices that one request may make.
 const NEW_SLICES_MAX: usize = 8;
@@ -18,8 +18,6 @@ pub(crate) struct Prepared {
     pub(crate) dataset: Arc<Dataset>,
     pub(crate) placed: Vec<Placed>,
     pub(crate) refused: Refused,
-    /// Events that were neither refused nor stored yet.
-    pub(crate) offered: usize,
 }
 
 impl Prepared {
@@ -33,6 +31,8 @@ impl Prepared {
 #[derive(Default)]
 pub(crate) struct Refused {
     by_index: BTreeMap<usize, Error>,
+    /// The last event that was right and failed all the same.
+    trouble: Option<usize>,
 }
 
 impl Refused {
@@ -42,25 +42,32 @@ impl Refused {
     }
 
     /// Refuses several events for the same reason.
-    pub(crate) fn all(&mut self, indexes: &[usize], error: &Error) {
-        for index in indexes {
-            self.one(*index, Error::new(error.reason(), error.to_string()));
+    pub(crate) fn all(&mut self, events: &[PlacedEvent], error: &Error) {
+        for event in events {
+            self.one(event.index, Error::new(error.reason(), error.to_string()));
         }
     }
 
-    /// The error of the last one.
-    pub(crate) fn into_last(mut self) -> Option<Error> {
-        self.by_index.pop_last().map(|(_, error)| error)
+    /// Valid events that could not be stored.
+    pub(crate) fn troubled(&mut self, events: &[PlacedEvent], error: &Error) {
+        self.all(events, error);
+        self.trouble = events.last().map(|event| event.index).or(self.trouble);
     }
 
-    /// As the answer shows them.
-    pub(crate) fn into_refusals(self) -> Vec<Refusal> {
+    /// The answer. Where nothing was accepted and the events were not to blame, the trouble is the answer, not a detail
+    /// of it.
+    pub(crate) fn into_answer(mut self, accepted: usize, cost: Cost) -> Result<WriteAnswer> {
+        if accepted == 0
+            && let Some(error) = self.trouble.and_then(|index| self.by_index.remove(&index))
+        {
+            return Err(error);
+        }
         let refusal = |(index, error): (usize, Error)| Refusal {
             index,
             reason: error.reason(),
             message: error.to_string(),
         };
-        self.by_index.into_iter().map(refusal).collect()
+        Ok(WriteAnswer { refused: self.by_index.into_iter().map(refusal).collect(), accepted, cost })
     }
 }
 
@@ -90,9 +97,8 @@ pub(crate) async fn prepare(
         }
     }
     let dataset = ensure_slices(catalog, dataset, &mut valid, &mut refused).await?;
-    let offered = valid.len();
     let placed = place(&dataset, valid, &mut refused);
-    Ok(Prepared { dataset, placed, refused, offered })
+    Ok(Prepared { dataset, placed, refused })
 }
 
 /// Refuses events of slices that retention has closed.
@@ -131,6 +137,13 @@ async fn ensure_slices(
     if new.is_empty() {
         return Ok(dataset);
     }
-    let times: Vec<Timestamp> = new.into_values().collect();
-    catalog.ensure_slices(&dataset.namespace.name, &times).await
+    let times: Vec<Timestamp> = new.values().copied().collect();
+    let ensured = catalog.ensure_slices(&dataset, &times).await?;
+    valid.retain(|(index, event)| {
+        let start = dataset.timeline.slice_of(event.time).start();
+        let Some(error) = new.get(&start).and_then(|time| ensured.refused.get(time)) else { return true };
+        refused.troubled(&[PlacedEvent { index: *index, time: event.time }], error);
+        false
+    });
+    Ok(ensured.dataset)
 }

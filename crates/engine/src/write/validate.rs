@@ -31,6 +31,11 @@ impl Window {
         Self { oldest, ..self }
     }
 
+    /// Whether a time lies before the window.
+    pub(crate) fn is_too_old(self, time: Timestamp) -> bool {
+        time.nanos() < self.oldest
+    }
+
     /// Refuses a time outside the window, naming the window.
     fn check(self, time: Timestamp) -> Result<()> {
         let seconds = |nanos: i64| nanos / model::time::NANOS_PER_SECOND;
@@ -38,7 +43,7 @@ impl Window {
             let (oldest, newest, now) = (seconds(self.oldest), seconds(self.newest), seconds(self.now));
             format!("accepted now ({now}) are times from {oldest} to {newest}, in seconds since 1970")
         };
-        if time.nanos() < self.oldest {
+        if self.is_too_old(time) {
             let message = format!("event_time is too old; {}; raise accept_limit to backfill", window());
             return Err(Error::new(Reason::EventTooOld, message));
         }

@@ -1,0 +1,191 @@
+//! Reading ahead: one page per partition, only where it will be needed, ended with the read.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use engine::{
+    Engine, EventFilter, EventInput, ItemInput, NamespaceSpec, ReadRequest, Reason, Shape, WriteRequest,
+};
+use env::{BoxFuture, Env, ManualClock};
+use model::{Interval, NamespaceName, SeriesId};
+use store::layer::{Call, Layer, Layered, Op, Outcome};
+use store::{MemoryStore, Store};
+
+const START: i64 = 1_774_656_000;
+
+/// What a test knows of the scans.
+#[derive(Clone, Default)]
+struct Scans {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    begun: AtomicUsize,
+    /// The scan that never ends; zero for none.
+    hang_at: AtomicUsize,
+    hanging: AtomicUsize,
+    /// The scan that fails; zero for none.
+    fail_at: AtomicUsize,
+}
+
+/// Counts as long as it is there.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Layer for Scans {
+    async fn around<T: Outcome>(
+        &self,
+        call: Call,
+        next: BoxFuture<'static, store::Result<T>>,
+    ) -> store::Result<T> {
+        if call.op != Op::Scan {
+            return next.await;
+        }
+        let number = self.shared.begun.fetch_add(1, Ordering::SeqCst) + 1;
+        if number == self.shared.hang_at.load(Ordering::SeqCst) {
+            let _hanging = Counted::new(&self.shared.hanging);
+            std::future::pending::<()>().await;
+        }
+        if number == self.shared.fail_at.load(Ordering::SeqCst) {
+            return Err(store::Error::new(store::ErrorKind::Unavailable, "no; try again"));
+        }
+        next.await
+    }
+}
+
+struct World {
+    engine: Engine,
+    scans: Scans,
+    name: NamespaceName,
+}
+
+/// One series with 10,000 events of 20 bytes and more in one time bucket.
+async fn world(buckets_per_id: u16) -> World {
+    let scans = Scans::default();
+    let env = Env { clock: Arc::new(ManualClock::starting_at(START * 1_000_000_000)), ..Env::system() };
+    let store: Arc<dyn Store> = Arc::new(Layered::new(Arc::new(MemoryStore::new()), scans.clone()));
+    let engine = Engine::open(store, env).await.unwrap();
+    let name = NamespaceName::new("ahead").unwrap();
+    let shape = Shape { seconds_per_slice: 3_600, seconds_per_bucket: 3_600, buckets_per_id };
+    let spec = NamespaceSpec { shape, accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
+    engine.create_namespace(&name, spec).await.unwrap();
+    for thousand in 0..10 {
+        let events = (0..1_000).map(|number| EventInput {
+            series: "s".to_owned(),
+            time: Some((START, 0)),
+            event_id: format!("e{thousand}_{number}"),
+            items: vec![ItemInput { key: "k".to_owned(), value: Bytes::new(), ..ItemInput::default() }],
+        });
+        let request = WriteRequest { namespace: name.clone(), events: events.collect() };
+        assert_eq!(engine.write_synced(request).await.unwrap().accepted, 1_000);
+    }
+    World { engine, scans, name }
+}
+
+impl World {
+    fn request(&self, page_records: usize) -> ReadRequest {
+        ReadRequest {
+            namespace: self.name.clone(),
+            series: SeriesId::new("s").unwrap(),
+            interval: Interval::ALL,
+            filters: Vec::new(),
+            page_records,
+            order: model::Order::NewestFirst,
+            resume: None,
+            total_limit: None,
+        }
+    }
+
+    /// Scans begun so far, and those that hang.
+    fn counts(&self) -> (usize, usize) {
+        let count = |counter: &AtomicUsize| counter.load(Ordering::SeqCst);
+        (count(&self.scans.shared.begun), count(&self.scans.shared.hanging))
+    }
+}
+
+#[tokio::test]
+async fn a_read_that_its_first_pages_answer_reads_nothing_ahead() {
+    let one = world(1).await;
+    assert_eq!(one.engine.read(one.request(100)).await.unwrap().events.len(), 100);
+    assert_eq!(one.counts(), (1, 0));
+    let four = world(4).await;
+    let page = four.engine.read(four.request(1_000)).await.unwrap();
+    assert_eq!((page.events.len(), four.counts()), (1_000, (4, 0)));
+    // Each gives its quarter, not the whole page; a row has less than 20 bytes.
+    assert!(page.cost.bytes_read < 1_600 * 20, "{:?}", page.cost);
+    let few = ReadRequest { total_limit: Some(3), ..four.request(1_000) };
+    let page = four.engine.read(few).await.unwrap();
+    assert_eq!((page.events.len(), page.next), (3, None));
+    assert!(page.cost.bytes_read <= 4 * 4 * 20, "{:?}", page.cost);
+}
+
+#[tokio::test]
+async fn a_long_read_is_read_ahead_page_by_page_and_no_further() {
+    let world = world(1).await;
+    let page = world.engine.read(world.request(9_000)).await.unwrap();
+    // 4,096 rows a page: two more are needed behind the first, none behind those.
+    assert_eq!((page.events.len(), world.counts()), (9_000, (3, 0)));
+}
+
+#[tokio::test]
+async fn a_read_that_outgrows_its_guess_asks_for_more_and_more() {
+    let world = world(1).await;
+    let filters = vec![EventFilter { key: Bytes::from_static(b"none"), value: Bytes::new() }];
+    let page = world.engine.read(ReadRequest { filters, ..world.request(3_000) }).await.unwrap();
+    assert_eq!((page.events.len(), page.next), (0, None));
+    // 3,001 rows, then as many again and some more, then the rest.
+    assert_eq!(world.counts(), (3, 0));
+    let filters = vec![EventFilter { key: Bytes::from_static(b"none"), value: Bytes::new() }];
+    world.engine.read(ReadRequest { filters, ..world.request(1) }).await.unwrap();
+    let (scans, _) = world.counts();
+    assert!(scans - 3 < 12, "{scans}");
+}
+
+#[tokio::test]
+async fn pages_read_ahead_come_in_order() {
+    for buckets in [1, 4, 64] {
+        let world = world(buckets).await;
+        let page = world.engine.read(world.request(10_000)).await.unwrap();
+        assert_eq!(page.events.len(), 10_000);
+        assert!(page.events.is_sorted_by(|before, behind| before.event_id > behind.event_id));
+    }
+}
+
+#[tokio::test]
+async fn each_partition_is_one_page_ahead_and_that_ends_with_the_read() {
+    let world = world(2).await;
+    world.scans.shared.hang_at.store(2, Ordering::SeqCst);
+    let mut read = Box::pin(world.engine.read(world.request(9_500)));
+    assert!(futures::poll!(&mut read).is_pending());
+    // Two pages of each: the second one of the first partition hangs, and kept nobody from going on until it was needed.
+    assert_eq!(world.counts(), (4, 1));
+    assert!(futures::poll!(&mut read).is_pending());
+    assert_eq!(world.counts(), (4, 1));
+    drop(read);
+    assert_eq!(world.counts(), (4, 0));
+}
+
+#[tokio::test]
+async fn a_page_ahead_that_fails_fails_the_read() {
+    let world = world(1).await;
+    world.scans.shared.fail_at.store(2, Ordering::SeqCst);
+    let failed = world.engine.read(world.request(9_000)).await.unwrap_err();
+    assert_eq!(failed.reason(), Reason::BackendOverloaded);
+    assert_eq!(world.engine.read(world.request(9_000)).await.unwrap().events.len(), 9_000);
+}
