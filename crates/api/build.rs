@@ -1,4 +1,4 @@
-//! Compiles the contract under `proto/` without protoc: messages, clients, servers and the descriptors.
+//! Compiles the contract under `proto/` without protoc: the messages, and the descriptors.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,14 @@ use prost::Message;
 
 /// Where the contract lies, seen from this crate.
 const ROOT: &str = "../../proto";
-const FILES: [&str; 3] =
-    ["braid/v1/timeseries.proto", "braid/admin/v1/namespace.proto", "braid/admin/v1/ops.proto"];
 
 fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={ROOT}");
     let out = PathBuf::from(env::var("OUT_DIR")?);
-    for file in FILES {
-        println!("cargo::rerun-if-changed={}", Path::new(ROOT).join(file).display());
-    }
     let descriptors = protox::Compiler::new([ROOT])?
         .include_imports(true)
         .include_source_info(true)
-        .open_files(FILES)?
+        .open_files(contract(Path::new(ROOT))?)?
         .file_descriptor_set();
 
     // The comments become rustdoc and are of no use to a running server.
@@ -29,10 +25,26 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     fs::write(out.join("descriptors.bin"), bare.encode_to_vec())?;
 
-    tonic_prost_build::configure()
-        .bytes(".")
-        .btree_map(".")
-        .build_transport(false)
+    prost_build::Config::new()
+        .bytes(["."])
+        .btree_map(["."])
+        // So that limits can be kept per message.
+        .enable_type_names()
         .compile_fds(descriptors)?;
     Ok(())
+}
+
+/// Every file of the contract, in the order of the names.
+fn contract(directory: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            files.extend(contract(&path)?);
+        } else if path.extension().is_some_and(|extension| extension == "proto") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask`: what the build needs beyond cargo. House rules as code ([`tidy`]) and two fetched tools ([`deny`],
+//! `cargo xtask`: what the build needs beyond cargo. House rules as code ([`tidy`]) and fetched tools ([`deny`],
 //! [`tools`]). Nothing of the product may live here, and nothing of the product may depend on it.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
 
@@ -16,7 +16,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   tidy    check the house rules
   rules   list the house rules with their reasons
   deny    check licences, sources and banned crates (deny.toml)
-  typos   check spelling (typos.toml)";
+  typos   check spelling (typos.toml)
+  foreign BRAID
+          let a client that shares nothing with this project talk to the binary BRAID (dev/foreign.py)";
 
 fn main() -> ExitCode {
     match run() {
@@ -39,6 +41,7 @@ fn run() -> Result<ExitCode> {
         ["rules"] => Ok(tidy::list()),
         ["deny"] => deny::run(&root),
         ["typos"] => tools::TYPOS.run(&root, &[]),
+        ["foreign", braid] => tools::FOREIGN.run(&root, &["dev/foreign.py", braid]),
         _ => {
             eprintln!("{USAGE}");
             Ok(ExitCode::from(2))

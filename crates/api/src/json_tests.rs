@@ -154,3 +154,52 @@ fn every_method_speaks_json() {
         assert_eq!(codec.response_to_json(method.full_name, b"").unwrap(), b"{}");
     }
 }
+
+#[test]
+fn a_message_alone_travels_both_ways() {
+    let codec = codec();
+    let json = concat!(
+        r#"{"time_series_id":"s","event_time":"2024-10-03T21:24:23.000000001Z","event_id":"e","#,
+        r#""event_items":[{"event_item_key":"k","event_item_value":"aW9z"}],"continues":true}"#,
+    );
+    let bytes = codec.message_from_json("braid.v1.Event", json.as_bytes()).unwrap();
+    let event = v1::Event::decode(bytes.as_slice()).unwrap();
+    assert_eq!((event.event_time.unwrap().nanos, event.continues), (1, true));
+    assert_eq!(event.event_items[0].event_item_value.as_ref(), b"ios");
+    assert_eq!(codec.message_to_json("braid.v1.Event", &bytes).unwrap(), json.as_bytes());
+    let camel = codec.message_from_json("braid.v1.Event", br#"{"timeSeriesId":"s"}"#).unwrap();
+    assert_eq!(codec.message_to_json("braid.v1.Event", &camel).unwrap(), br#"{"time_series_id":"s"}"#);
+    // A duration of zero is said, a missing one is not.
+    let namespace = admin::v1::Namespace {
+        accept_limit: Some(prost_types::Duration::default()),
+        ..admin::v1::Namespace::default()
+    };
+    let shown = codec.message_to_json("braid.admin.v1.Namespace", &namespace.encode_to_vec()).unwrap();
+    assert_eq!(shown, br#"{"accept_limit":"0s"}"#);
+}
+
+#[test]
+fn a_wrong_message_is_refused_by_field() {
+    let cases = [
+        ("braid.v1.Event", r#"{"id": "x"}"#, "Event: unrecognized field name 'id'"),
+        (
+            "braid.v1.Event",
+            r#"{"event_items": [{"event_item_value": "*"}]}"#,
+            "event_items[0].event_item_value: ",
+        ),
+        ("braid.v1.Event", r#"{} {}"#, "Event: trailing characters"),
+        ("braid.v1.Event", "", "Event: EOF"),
+    ];
+    for (name, json, expect) in cases {
+        let error = codec().message_from_json(name, json.as_bytes()).unwrap_err();
+        let message = error.to_string();
+        assert_eq!(error.reason(), Reason::FieldInvalid, "{message}");
+        assert!(message.starts_with(expect), "{json}: {message}");
+        assert!(message.ends_with("; write one braid.v1.Event as proto3 JSON"), "{message}");
+    }
+    let unknown = "message: `braid.v1.Evnt` is not known; see the files under proto/";
+    assert_eq!(codec().message_from_json("braid.v1.Evnt", b"{}").unwrap_err().to_string(), unknown);
+    assert_eq!(codec().message_to_json("braid.v1.Evnt", b"").unwrap_err().to_string(), unknown);
+    let damaged = codec().message_to_json("braid.v1.Event", b"\xff").unwrap_err().to_string();
+    assert!(damaged.starts_with("these bytes cannot be shown as braid.v1.Event: "), "{damaged}");
+}

@@ -9,6 +9,7 @@ mod slice;
 mod time;
 mod write;
 
+pub(crate) use namespace::MASK_PATHS_MAX;
 pub use namespace::{changed_spec, namespace_name, namespace_to_wire, new_namespace};
 pub use read::{Read, read_request, read_response};
 pub use slice::slice_to_wire;

@@ -11,7 +11,7 @@ use crate::admin::v1;
 use crate::clip::clip;
 
 /// Paths that one mask may have.
-const MASK_PATHS_MAX: usize = 64;
+pub(crate) const MASK_PATHS_MAX: usize = 64;
 /// What a message quotes of an unknown path.
 const QUOTE_CHARS_MAX: usize = 64;
 

@@ -1,28 +1,14 @@
 //! What the build makes of the contract under `proto/`. Nothing is written by hand here; the comments on the messages
 //! are the contract's own.
 
-#[expect(
-    missing_docs,
-    unused_qualifications,
-    clippy::allow_attributes,
-    clippy::allow_attributes_without_reason,
-    clippy::too_many_lines,
-    reason = "generated code follows its generator, not the house"
-)]
+#[expect(missing_docs, reason = "generated code follows its generator, not the house")]
 pub mod v1 {
     include!(concat!(env!("OUT_DIR"), "/braid.v1.rs"));
 }
 
 /// The operators' API.
 pub mod admin {
-    #[expect(
-        missing_docs,
-        unused_qualifications,
-        clippy::allow_attributes,
-        clippy::allow_attributes_without_reason,
-        clippy::too_many_lines,
-        reason = "generated code follows its generator, not the house"
-    )]
+    #[expect(missing_docs, reason = "generated code follows its generator, not the house")]
     pub mod v1 {
         include!(concat!(env!("OUT_DIR"), "/braid.admin.v1.rs"));
     }

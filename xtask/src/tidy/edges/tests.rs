@@ -76,6 +76,6 @@ fjall = \"3\"
 crates/novel/Cargo.toml:1: novel is not in the table of edges (edges) - \
 add a row with its reason to xtask/src/tidy/edges.rs
 crates/store/Cargo.toml:2: store may not depend on fjall (edges) - \
-go through the store seam: fjall lives in store-embedded and bench",
+go through its home: fjall lives in store-embedded and bench",
     );
 }

@@ -6,14 +6,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use api::clip::clip;
+use api::limits::REQUEST_BYTES_MAX;
 use engine::{Error, Reason};
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt};
 
-use crate::clip::clip;
-
 /// The domain of every reason.
-pub const DOMAIN: &str = "braid";
+pub(crate) const DOMAIN: &str = "braid";
 
 /// A status travels twice in the headers of the answer, of which clients take about 16 KiB. No message should come near.
 const MESSAGE_CHARS_MAX: usize = 1_000;
@@ -23,7 +23,7 @@ const RETRY_SOON: Duration = Duration::from_secs(1);
 const RETRY_LATER: Duration = Duration::from_secs(5);
 
 /// The code of `reason`, and how long to wait before the same request is worth sending again; none where it never is.
-pub const fn code(reason: Reason) -> (Code, Option<Duration>) {
+pub(crate) const fn code(reason: Reason) -> (Code, Option<Duration>) {
     match reason {
         Reason::FieldInvalid | Reason::EventTooLarge | Reason::RangeTooWide | Reason::PageTokenInvalid => {
             (Code::InvalidArgument, None)
@@ -42,7 +42,7 @@ pub const fn code(reason: Reason) -> (Code, Option<Duration>) {
 }
 
 /// `error` as a status with its details.
-pub fn status(error: &Error) -> Status {
+pub(crate) fn status(error: &Error) -> Status {
     let (code, retry) = code(error.reason());
     let mut details = ErrorDetails::new();
     details.set_error_info(error.reason().as_str(), DOMAIN, HashMap::new());
@@ -50,6 +50,18 @@ pub fn status(error: &Error) -> Status {
         details.set_retry_info(retry);
     }
     Status::with_error_details(code, clip(&error.to_string(), MESSAGE_CHARS_MAX), details)
+}
+
+/// A status whose code is not the one that goes with its reason.
+pub(crate) fn with_reason(code: Code, reason: &str, message: &str) -> Status {
+    let details = ErrorDetails::with_error_info(reason, DOMAIN, HashMap::new());
+    Status::with_error_details(code, message, details)
+}
+
+/// A request over the limit on its bytes.
+pub(crate) fn oversized() -> Status {
+    let message = format!("the request has over {REQUEST_BYTES_MAX} bytes; send fewer events at a time");
+    status(&Error::new(Reason::RangeTooWide, message))
 }
 
 #[cfg(test)]

@@ -1,0 +1,190 @@
+//! How many parts a message may have, judged on its bytes before anything is decoded: an empty event takes two bytes on
+//! the wire and a hundred in memory.
+//!
+//! Knows the few messages with lists that a client can make long. Bytes that are not protobuf pass: decoding says what is
+//! wrong with them. Limits that concern one event are kept by the engine, which refuses that event and not its neighbours;
+//! here only the sums are judged that no request within those limits can reach.
+
+use engine::{EVENTS_MAX, Error, FILTERS_MAX, ITEMS_MAX, Reason, Result};
+
+/// Bytes that a request may have.
+pub const REQUEST_BYTES_MAX: usize = 4 << 20;
+/// Items that the events of one request may have together.
+const ITEMS_TOTAL_MAX: usize = EVENTS_MAX * ITEMS_MAX;
+/// Pairs of metadata that the items of one request may have together.
+const PAIRS_TOTAL_MAX: usize = EVENTS_MAX * ITEMS_MAX;
+
+/// Objects, lists and values that a JSON text may have: more than any request within the limits, and few enough to hold.
+const JSON_PARTS_MAX: usize = 500_000;
+
+/// Judges a JSON text before it is parsed: two bytes of it can become a hundred in memory.
+pub fn check_json(json: &[u8]) -> Result<()> {
+    let (mut parts, mut inside, mut escaped) = (0_usize, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            b'{' | b'[' | b',' if !inside => parts += 1,
+            _ => {}
+        }
+    }
+    at_most("request body", parts, JSON_PARTS_MAX, "objects, lists and values")
+}
+
+/// Judges the bytes of a message by its short name, such as `WriteEventRecordsRequest`.
+pub fn check(message: &str, bytes: &[u8]) -> Result<()> {
+    match message {
+        "WriteEventRecordsRequest" => check_write(bytes),
+        "ReadEventRecordsRequest" => {
+            at_most("event_filters", lists(bytes, 4).count(), FILTERS_MAX, "filters")
+        }
+        "UpdateNamespaceRequest" => {
+            let paths = lists(bytes, 2).flat_map(|mask| lists(mask, 1)).count();
+            at_most("update_mask", paths, crate::convert::MASK_PATHS_MAX, "paths")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_write(bytes: &[u8]) -> Result<()> {
+    let events = lists(bytes, 2).count();
+    if events > EVENTS_MAX {
+        let message =
+            format!("events: {events} are too many for one request; send at most {EVENTS_MAX} at a time");
+        return Err(Error::new(Reason::RangeTooWide, message));
+    }
+    let (mut items, mut pairs) = (0, 0);
+    for event in lists(bytes, 2) {
+        for item in lists(event, 4) {
+            items += 1;
+            pairs += lists(item, 3).count();
+        }
+    }
+    at_most("events.event_items", items, ITEMS_TOTAL_MAX, "items in one request")?;
+    at_most("events.event_items.value_metadata", pairs, PAIRS_TOTAL_MAX, "pairs in one request")
+}
+
+fn at_most(field: &str, found: usize, max: usize, what: &str) -> Result<()> {
+    if found <= max {
+        return Ok(());
+    }
+    Err(Error::new(Reason::RangeTooWide, format!("{field}: {found} {what}; send at most {max}")))
+}
+
+/// The length-delimited fields with this number, in order, as far as the bytes are protobuf.
+fn lists(bytes: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
+    let mut rest = bytes;
+    std::iter::from_fn(move || {
+        loop {
+            let tag = varint(&mut rest)?;
+            let payload = match tag & 7 {
+                0 => {
+                    varint(&mut rest)?;
+                    &[][..]
+                }
+                1 => take(&mut rest, 8)?,
+                2 => {
+                    let length = usize::try_from(varint(&mut rest)?).ok()?;
+                    take(&mut rest, length)?
+                }
+                5 => take(&mut rest, 4)?,
+                _ => return None,
+            };
+            if tag == (number << 3 | 2) {
+                return Some(payload);
+            }
+        }
+    })
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (head, tail) = rest.split_at_checked(length)?;
+    *rest = tail;
+    Some(head)
+}
+
+fn varint(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let (byte, tail) = rest.split_first()?;
+        *rest = tail;
+        value |= u64::from(byte & 0x7F) << shift;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use prost::{Message, Name};
+
+    use super::*;
+    use crate::v1;
+
+    fn judge<M: Message + Name>(message: &M) -> String {
+        let judged = check(M::NAME, &message.encode_to_vec());
+        judged.map_or_else(|error| format!("{} {error}", error.reason().as_str()), |()| "ok".to_owned())
+    }
+
+    fn write(events: usize, items: usize, pairs: usize) -> String {
+        let metadata = (0..pairs).map(|at| (at.to_string(), String::new())).collect();
+        let item = v1::EventItem { value_metadata: metadata, ..v1::EventItem::default() };
+        let event = v1::Event { event_items: vec![item; items], ..v1::Event::default() };
+        judge(&v1::WriteEventRecordsRequest { namespace: "n".to_owned(), events: vec![event; events] })
+    }
+
+    #[test]
+    fn lists_are_counted_before_they_are_decoded() {
+        assert_eq!(write(1_000, 1, 1), "ok");
+        assert_eq!(
+            write(1_001, 0, 0),
+            "RANGE_TOO_WIDE events: 1001 are too many for one request; send at most 1000 at a time"
+        );
+        // One event over its own limit is for the engine to refuse.
+        assert_eq!(write(1, 65, 0), "ok");
+        assert_eq!(
+            write(1, 64_001, 0),
+            "RANGE_TOO_WIDE events.event_items: 64001 items in one request; send at most 64000"
+        );
+        assert_eq!(
+            write(641, 1, 100),
+            "RANGE_TOO_WIDE events.event_items.value_metadata: 64100 pairs in one request; send at most 64000"
+        );
+        let read = |filters| v1::ReadEventRecordsRequest {
+            event_filters: vec![v1::EventFilter::default(); filters],
+            max_latency: Some(prost_types::Duration { seconds: 1, nanos: 2 }),
+            ..v1::ReadEventRecordsRequest::default()
+        };
+        assert_eq!(judge(&read(64)), "ok");
+        assert_eq!(judge(&read(65)), "RANGE_TOO_WIDE event_filters: 65 filters; send at most 64");
+        let update = |paths| crate::admin::v1::UpdateNamespaceRequest {
+            update_mask: Some(prost_types::FieldMask { paths: vec!["slo".to_owned(); paths] }),
+            ..Default::default()
+        };
+        assert_eq!(judge(&update(64)), "ok");
+        assert_eq!(judge(&update(65)), "RANGE_TOO_WIDE update_mask: 65 paths; send at most 64");
+    }
+
+    #[test]
+    fn json_is_counted_outside_of_its_strings() {
+        let judge = |json: &str| check_json(json.as_bytes()).map_err(|error| error.to_string());
+        assert!(judge(&format!("[{}]", "{},".repeat(200_000))).is_ok());
+        assert_eq!(
+            judge(&format!("[{}]", "{},".repeat(250_000))),
+            Err("request body: 500001 objects, lists and values; send at most 500000".to_owned())
+        );
+        assert!(judge(&format!("\"{}\"", "{[,".repeat(500_000))).is_ok());
+        assert!(judge(&format!("\"\\\"{}\"", "{[,".repeat(500_000))).is_ok());
+        assert!(judge(&format!("\"\\\\\"{}", "{[,".repeat(500_000))).is_err());
+    }
+
+    #[test]
+    fn what_is_no_protobuf_passes() {
+        for bytes in [&[][..], &[0xFF; 20], &[0x12], &[0x12, 0x05, 1], &[0x0B], &[0x09, 1, 2]] {
+            assert!(check("WriteEventRecordsRequest", bytes).is_ok(), "{bytes:?}");
+        }
+    }
+}

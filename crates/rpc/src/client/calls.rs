@@ -1,0 +1,136 @@
+//! The calls, one function each.
+
+use std::time::Duration;
+
+use api::admin::v1 as admin;
+use api::v1;
+use tonic::Streaming;
+use tonic::transport::{Channel, Endpoint};
+
+use super::CallError;
+use crate::generated::admin::namespace_service_client::NamespaceServiceClient;
+use crate::generated::admin::ops_service_client::OpsServiceClient;
+use crate::generated::v1::time_series_service_client::TimeSeriesServiceClient;
+
+/// How long reaching the server may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Answers may be this large: a page is at most 3.5 MiB, other answers are lists of namespaces and slices.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// A page travels without waiting for the reader.
+const STREAM_WINDOW_BYTES: u32 = 4 << 20;
+const CONNECTION_WINDOW_BYTES: u32 = 8 << 20;
+
+/// Talks to one server. Clones share a connection, which is made at the first call and again when it is lost.
+#[derive(Clone, Debug)]
+pub struct Client {
+    events: TimeSeriesServiceClient<Channel>,
+    namespaces: NamespaceServiceClient<Channel>,
+    ops: OpsServiceClient<Channel>,
+}
+
+type Answer<T> = Result<T, CallError>;
+
+impl Client {
+    /// A client for the server at `url`, such as `http://127.0.0.1:7420`; the scheme may be left out.
+    pub fn new(url: &str) -> Answer<Self> {
+        let full = if url.contains("://") { url.to_owned() } else { format!("http://{url}") };
+        let wrong = |problem: &dyn std::fmt::Display| {
+            CallError::usage(format!("`{url}` is not the address of a server ({problem}); write host:port"))
+        };
+        if !full.starts_with("http://") {
+            return Err(wrong(&"only http is served"));
+        }
+        let channel = Endpoint::from_shared(full)
+            .map_err(|error| wrong(&error))?
+            .connect_timeout(CONNECT_TIMEOUT)
+            .tcp_nodelay(true)
+            .initial_stream_window_size(STREAM_WINDOW_BYTES)
+            .initial_connection_window_size(CONNECTION_WINDOW_BYTES)
+            .connect_lazy();
+        Ok(Self {
+            events: TimeSeriesServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            namespaces: NamespaceServiceClient::new(channel.clone())
+                .max_decoding_message_size(ANSWER_BYTES_MAX),
+            ops: OpsServiceClient::new(channel),
+        })
+    }
+
+    /// Writes events; they are durable when this returns.
+    pub async fn write_synced(
+        &self,
+        request: v1::WriteEventRecordsRequest,
+    ) -> Answer<v1::WriteEventRecordsResponse> {
+        Ok(self.events.clone().write_event_records_sync(request).await?.into_inner())
+    }
+
+    /// Queues events.
+    pub async fn write_queued(
+        &self,
+        request: v1::WriteEventRecordsRequest,
+    ) -> Answer<v1::WriteEventRecordsResponse> {
+        Ok(self.events.clone().write_event_records(request).await?.into_inner())
+    }
+
+    /// Reads one page.
+    pub async fn read(&self, request: v1::ReadEventRecordsRequest) -> Answer<v1::ReadEventRecordsResponse> {
+        Ok(self.events.clone().read_event_records(request).await?.into_inner())
+    }
+
+    /// Reads all pages.
+    pub async fn stream(&self, request: v1::ReadEventRecordsRequest) -> Answer<Pages> {
+        Ok(Pages { pages: self.events.clone().stream_event_records(request).await?.into_inner() })
+    }
+
+    /// Makes a namespace.
+    pub async fn create_namespace(&self, request: admin::CreateNamespaceRequest) -> Answer<admin::Namespace> {
+        Ok(self.namespaces.clone().create_namespace(request).await?.into_inner())
+    }
+
+    /// One namespace.
+    pub async fn get_namespace(&self, name: &str) -> Answer<admin::Namespace> {
+        let request = admin::GetNamespaceRequest { name: name.to_owned() };
+        Ok(self.namespaces.clone().get_namespace(request).await?.into_inner())
+    }
+
+    /// All namespaces.
+    pub async fn list_namespaces(&self) -> Answer<admin::ListNamespacesResponse> {
+        Ok(self.namespaces.clone().list_namespaces(admin::ListNamespacesRequest {}).await?.into_inner())
+    }
+
+    /// Changes a namespace.
+    pub async fn update_namespace(&self, request: admin::UpdateNamespaceRequest) -> Answer<admin::Namespace> {
+        Ok(self.namespaces.clone().update_namespace(request).await?.into_inner())
+    }
+
+    /// Deletes a namespace with its data.
+    pub async fn delete_namespace(
+        &self,
+        request: admin::DeleteNamespaceRequest,
+    ) -> Answer<admin::DeleteNamespaceResponse> {
+        Ok(self.namespaces.clone().delete_namespace(request).await?.into_inner())
+    }
+
+    /// The slices of a namespace.
+    pub async fn list_slices(&self, namespace: &str) -> Answer<admin::ListSlicesResponse> {
+        let request = admin::ListSlicesRequest { namespace: namespace.to_owned() };
+        Ok(self.namespaces.clone().list_slices(request).await?.into_inner())
+    }
+
+    /// What runs there.
+    pub async fn server_info(&self) -> Answer<admin::ServerInfo> {
+        Ok(self.ops.clone().get_server_info(admin::GetServerInfoRequest {}).await?.into_inner())
+    }
+}
+
+/// Pages that are being read.
+#[derive(Debug)]
+pub struct Pages {
+    pages: Streaming<v1::ReadEventRecordsResponse>,
+}
+
+impl Pages {
+    /// The next page; none at the end.
+    pub async fn next(&mut self) -> Answer<Option<v1::ReadEventRecordsResponse>> {
+        Ok(self.pages.message().await?)
+    }
+}

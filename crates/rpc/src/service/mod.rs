@@ -1,0 +1,12 @@
+//! The services: wire to engine and back. One file a service, no decisions.
+
+mod host;
+mod namespace;
+mod ops;
+mod stream;
+mod timeseries;
+
+pub use host::{Host, Readiness};
+pub(crate) use namespace::Namespaces;
+pub(crate) use ops::Ops;
+pub(crate) use timeseries::TimeSeries;

@@ -1,0 +1,131 @@
+//! `NamespaceService`: make, show, change, delete; list slices.
+
+use api::admin::v1 as wire;
+use api::convert::{changed_spec, namespace_name, namespace_to_wire, new_namespace, slice_to_wire};
+use engine::{Error, Namespace, NamespaceSpec, Reason, Result as Answer};
+use tonic::{Request, Response, Status};
+
+use super::Host;
+use super::timeseries::answer;
+use crate::generated::admin::namespace_service_server::NamespaceService;
+
+/// The service.
+pub(crate) struct Namespaces {
+    pub(crate) host: Host,
+}
+
+impl Namespaces {
+    async fn create(&self, request: wire::CreateNamespaceRequest) -> Answer<wire::Namespace> {
+        let (name, spec) = new_namespace(request.namespace.as_ref())?;
+        if request.validate_only {
+            spec.check()?;
+            if self.host.engine.get_namespace(&name).is_ok() {
+                let message = format!("namespace `{}` exists; choose another name", name.as_str());
+                return Err(Error::new(Reason::NamespaceExists, message));
+            }
+            let created = self.host.env.clock.wall();
+            let would = Namespace { name, incarnation: 0, spec, created, etag: String::new() };
+            return Ok(namespace_to_wire(&would));
+        }
+        let made = self.host.engine.create_namespace(&name, spec).await?;
+        tracing::info!(namespace = name.as_str(), reason = request.reason, "namespace created");
+        Ok(namespace_to_wire(&made))
+    }
+
+    async fn update(&self, request: wire::UpdateNamespaceRequest) -> Answer<wire::Namespace> {
+        let asked = request
+            .namespace
+            .ok_or_else(|| Error::field("namespace", "is missing; send its name and the fields to change"))?;
+        let name = namespace_name("namespace.name", &asked.name)?;
+        let present = self.host.engine.get_namespace(&name)?;
+        let spec = changed_spec(&present.spec, &asked, request.update_mask.as_ref())?;
+        // The change was computed from this state, so it holds for no other, whether or not the client named one.
+        let etag = if asked.etag.is_empty() { present.etag.clone() } else { asked.etag };
+        if request.validate_only {
+            return would_be(present, spec, &etag);
+        }
+        let changed = self.host.engine.update_namespace(&name, spec, Some(&etag)).await?;
+        tracing::info!(namespace = name.as_str(), reason = request.reason, "namespace changed");
+        Ok(namespace_to_wire(&changed))
+    }
+
+    async fn delete(&self, request: wire::DeleteNamespaceRequest) -> Answer<wire::DeleteNamespaceResponse> {
+        let name = namespace_name("name", &request.name)?;
+        let etag = Some(request.etag.as_str()).filter(|etag| !etag.is_empty());
+        if request.validate_only {
+            let present = self.host.engine.get_namespace(&name)?;
+            let spec = present.spec.clone();
+            let etag = etag.unwrap_or(&present.etag).to_owned();
+            return would_be(present, spec, &etag).map(|_| wire::DeleteNamespaceResponse {});
+        }
+        self.host.engine.delete_namespace(&name, etag).await?;
+        tracing::info!(namespace = name.as_str(), reason = request.reason, "namespace deleted");
+        Ok(wire::DeleteNamespaceResponse {})
+    }
+}
+
+/// What a change would make of `present`; refused as the change would be.
+fn would_be(present: Namespace, spec: NamespaceSpec, etag: &str) -> Answer<wire::Namespace> {
+    spec.check()?;
+    if etag != present.etag {
+        let name = present.name.as_str();
+        let message = format!("namespace `{name}` changed since it was read; read it again and repeat");
+        return Err(Error::new(Reason::EtagMismatch, message));
+    }
+    Ok(namespace_to_wire(&Namespace { spec, ..present }))
+}
+
+#[tonic::async_trait]
+impl NamespaceService for Namespaces {
+    async fn create_namespace(
+        &self,
+        request: Request<wire::CreateNamespaceRequest>,
+    ) -> Result<Response<wire::Namespace>, Status> {
+        answer(self.create(request.into_inner())).await
+    }
+
+    async fn get_namespace(
+        &self,
+        request: Request<wire::GetNamespaceRequest>,
+    ) -> Result<Response<wire::Namespace>, Status> {
+        answer(async {
+            let name = namespace_name("name", &request.into_inner().name)?;
+            Ok(namespace_to_wire(&self.host.engine.get_namespace(&name)?))
+        })
+        .await
+    }
+
+    async fn list_namespaces(
+        &self,
+        _request: Request<wire::ListNamespacesRequest>,
+    ) -> Result<Response<wire::ListNamespacesResponse>, Status> {
+        let namespaces = self.host.engine.list_namespaces().iter().map(namespace_to_wire).collect();
+        Ok(Response::new(wire::ListNamespacesResponse { namespaces }))
+    }
+
+    async fn update_namespace(
+        &self,
+        request: Request<wire::UpdateNamespaceRequest>,
+    ) -> Result<Response<wire::Namespace>, Status> {
+        answer(self.update(request.into_inner())).await
+    }
+
+    async fn delete_namespace(
+        &self,
+        request: Request<wire::DeleteNamespaceRequest>,
+    ) -> Result<Response<wire::DeleteNamespaceResponse>, Status> {
+        answer(self.delete(request.into_inner())).await
+    }
+
+    async fn list_slices(
+        &self,
+        request: Request<wire::ListSlicesRequest>,
+    ) -> Result<Response<wire::ListSlicesResponse>, Status> {
+        answer(async {
+            let name = namespace_name("namespace", &request.into_inner().namespace)?;
+            let slices = self.host.engine.list_slices(&name)?.into_iter().map(slice_to_wire).collect();
+            Ok(wire::ListSlicesResponse { slices })
+        })
+        .await
+    }
+}

@@ -1,0 +1,99 @@
+//! `TimeSeriesService`: events in, events out.
+
+use api::convert::{Read, read_request, read_response, write_request, write_response};
+use api::v1;
+use engine::{Error, Result as Answer, Resume};
+use futures::stream::BoxStream;
+use tonic::{Request, Response, Status};
+
+use super::Host;
+use super::stream::pages;
+use crate::generated::v1::time_series_service_server::TimeSeriesService;
+use crate::status::status;
+
+/// Pages of a stream have so many events where the client names no number.
+const STREAM_PAGE_RECORDS: i32 = 1_000;
+
+/// The service.
+pub(crate) struct TimeSeries {
+    pub(crate) host: Host,
+}
+
+impl TimeSeries {
+    fn asked(&self, wire: v1::ReadEventRecordsRequest) -> Answer<Read> {
+        read_request(wire, &self.host.keys, self.host.env.clock.wall())
+    }
+}
+
+/// Reads one page and shows it; also where the next one begins.
+pub(super) async fn read_page(
+    host: &Host,
+    read: &Read,
+) -> Answer<(v1::ReadEventRecordsResponse, Option<Resume>)> {
+    let page = host.engine.read(read.request.clone()).await?;
+    let next = page.next.clone();
+    let now = host.env.clock.wall();
+    Ok((read_response(&read.request.namespace, page, &read.query, &host.keys, now)?, next))
+}
+
+#[tonic::async_trait]
+impl TimeSeriesService for TimeSeries {
+    async fn write_event_records_sync(
+        &self,
+        request: Request<v1::WriteEventRecordsRequest>,
+    ) -> Result<Response<v1::WriteEventRecordsResponse>, Status> {
+        answer(async {
+            let request = write_request(request.into_inner())?;
+            let namespace = request.namespace.clone();
+            Ok(write_response(&namespace, self.host.engine.write_synced(request).await?))
+        })
+        .await
+    }
+
+    async fn write_event_records(
+        &self,
+        request: Request<v1::WriteEventRecordsRequest>,
+    ) -> Result<Response<v1::WriteEventRecordsResponse>, Status> {
+        answer(async {
+            let request = write_request(request.into_inner())?;
+            let namespace = request.namespace.clone();
+            Ok(write_response(&namespace, self.host.engine.write_queued(request).await?))
+        })
+        .await
+    }
+
+    async fn read_event_records(
+        &self,
+        request: Request<v1::ReadEventRecordsRequest>,
+    ) -> Result<Response<v1::ReadEventRecordsResponse>, Status> {
+        answer(async {
+            let read = self.asked(request.into_inner())?;
+            Ok(read_page(&self.host, &read).await?.0)
+        })
+        .await
+    }
+
+    type StreamEventRecordsStream = BoxStream<'static, Result<v1::ReadEventRecordsResponse, Status>>;
+
+    async fn stream_event_records(
+        &self,
+        request: Request<v1::ReadEventRecordsRequest>,
+    ) -> Result<Response<Self::StreamEventRecordsStream>, Status> {
+        let mut wire = request.into_inner();
+        if wire.page_size == 0 {
+            wire.page_size = STREAM_PAGE_RECORDS;
+        }
+        answer(async {
+            let read = self.asked(wire)?;
+            // A namespace that does not exist is the answer to the call, not its first page.
+            self.host.engine.get_namespace(&read.request.namespace)?;
+            Ok(pages(self.host.clone(), read))
+        })
+        .await
+    }
+}
+
+/// Shows an answer or its refusal.
+pub(super) async fn answer<T>(call: impl Future<Output = Answer<T>>) -> Result<Response<T>, Status> {
+    call.await.map(Response::new).map_err(|error: Error| status(&error))
+}
