@@ -1,0 +1,191 @@
+//! The one table of keys: its order is the order of `config show` and of the documentation.
+//!
+//! A key says where its value lives in [`Config`] and what may stand there; reading, refusing and showing follow from
+//! that (`value`). Bounds are here with their reason. Adding a setting means a field with a default in `settings` and a
+//! line here; the test of the documentation then asks for the rest.
+
+use std::time::Duration;
+
+use super::given::{Flag, Flags};
+use super::settings::Config;
+use super::value::{Place, Value};
+
+const MIB: u64 = 1 << 20;
+
+/// Most bytes that any one setting may ask for; more is a slip of the unit.
+const BYTES_MAX: u64 = 1 << 40;
+/// A cache that holds less than a few blocks per reader only costs.
+const CACHE_BYTES_MIN: u64 = 8 * MIB;
+/// One table's memtable grows to this before it is flushed; a smaller budget would flush after every write.
+pub(super) const MEMTABLE_BUDGET_BYTES_MIN: u64 = 16 * MIB;
+/// The engine refuses less: it is the size of one journal file.
+const JOURNAL_BYTES_MIN: u64 = 64 * MIB;
+const WORKERS_MAX: usize = 64;
+/// Each table costs file handles and memory.
+const TABLES_MAX: usize = 20_000;
+/// Beyond what the file handles of one process usually allow.
+const UNDER_WAY_MAX: usize = 65_536;
+/// A supervisor has killed the process long before.
+const GRACE_MAX: Duration = Duration::from_secs(3_600);
+
+/// One setting.
+pub(super) struct Key {
+    /// Full name, with dots: the section, then the key.
+    pub(super) name: &'static str,
+    /// What it does, in one sentence.
+    pub(super) help: &'static str,
+    /// The flag of `braid serve` that sets it too.
+    pub(super) flag: Option<Flag>,
+    place: for<'c> fn(&'c mut Config) -> Place<'c>,
+}
+
+/// Every setting.
+pub(super) static KEYS: [Key; 15] = [
+    Key {
+        name: "server.listen",
+        help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
+        flag: Some(Flag { name: "--listen", value: |Flags { listen, .. }| listen.clone().map(Value::Word) }),
+        place: |config| Place::Address(&mut config.server.listen),
+    },
+    Key {
+        name: "server.reflection",
+        help: "Whether gRPC clients may ask which services there are.",
+        flag: None,
+        place: |config| Place::Switch(&mut config.server.reflection),
+    },
+    Key {
+        name: "server.shutdown_grace",
+        help: "How long requests under way may take after a stop signal; then they are cut off.",
+        flag: None,
+        place: |config| Place::Time(&mut config.server.shutdown_grace, Duration::ZERO..=GRACE_MAX),
+    },
+    Key {
+        name: "store.backend",
+        help: "Which store keeps the events.",
+        flag: None,
+        place: |config| Place::Backend(&mut config.store.backend),
+    },
+    Key {
+        name: "store.data",
+        help: "Data directory; a relative path starts at the working directory of the server.",
+        flag: Some(Flag { name: "--data", value: |Flags { data, .. }| data.clone().map(Value::Path) }),
+        place: |config| Place::Path(&mut config.store.data),
+    },
+    Key {
+        name: "store.max_tables",
+        help: "Tables that may exist; every slice of a namespace is one.",
+        flag: None,
+        place: |config| Place::Count(&mut config.store.max_tables, 1..=TABLES_MAX),
+    },
+    Key {
+        name: "store.embedded.cache_bytes",
+        help: "Cache of blocks read from disk.",
+        flag: None,
+        place: |config| Place::Size(&mut config.store.embedded.cache_bytes, CACHE_BYTES_MIN..=BYTES_MAX),
+    },
+    Key {
+        name: "store.embedded.memtable_budget_bytes",
+        help: "Memory for writes that are not in table files yet; as much again while they are being flushed.",
+        flag: None,
+        place: |config| {
+            let budget = &mut config.store.embedded.memtable_budget_bytes;
+            Place::Size(budget, MEMTABLE_BUDGET_BYTES_MIN..=BYTES_MAX)
+        },
+    },
+    Key {
+        name: "store.embedded.journal_bytes",
+        help: "Disk for the journal; more of it means a longer start after a crash.",
+        flag: None,
+        place: |config| Place::Size(&mut config.store.embedded.journal_bytes, JOURNAL_BYTES_MIN..=BYTES_MAX),
+    },
+    Key {
+        name: "store.embedded.workers",
+        help: "Threads that flush and compact.",
+        flag: None,
+        place: |config| Place::Count(&mut config.store.embedded.workers, 1..=WORKERS_MAX),
+    },
+    Key {
+        name: "limits.connections",
+        help: "Connections that may be open.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.connections, 1..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "limits.requests",
+        help: "Unary calls that may be under way.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.requests, 1..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "limits.streams",
+        help: "Streams that may be under way.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.streams, 1..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "log.level",
+        help: "The least important level that is logged.",
+        flag: None,
+        place: |config| Place::Level(&mut config.log.level),
+    },
+    Key {
+        name: "log.format",
+        help: "Lines for people, or one JSON object a line.",
+        flag: None,
+        place: |config| Place::Format(&mut config.log.format),
+    },
+];
+
+impl Key {
+    /// The section, with dots.
+    pub(super) fn section(&self) -> &'static str {
+        self.name.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// The name inside its section.
+    pub(super) fn leaf(&self) -> &'static str {
+        self.name.rsplit_once('.').map_or(self.name, |(_, leaf)| leaf)
+    }
+
+    /// The variable that sets it.
+    pub(super) fn variable(&self) -> String {
+        variable(self.name)
+    }
+
+    /// Puts `value` into `config`, or says what to give instead.
+    pub(super) fn set(&self, config: &mut Config, value: &Value) -> Result<(), String> {
+        (self.place)(config).set(value)
+    }
+
+    /// Its value in `config`, as TOML writes it.
+    pub(super) fn show(&self, config: &Config) -> String {
+        // Fifteen small fields: a copy is cheaper than a second set of accessors.
+        (self.place)(&mut config.clone()).show()
+    }
+
+    /// What may be given, in words.
+    #[cfg(test)]
+    pub(super) fn allowed(&self) -> String {
+        (self.place)(&mut Config::default()).allowed()
+    }
+}
+
+/// What all variables that set something begin with.
+pub(super) const PREFIX: &str = "BRAID__";
+
+/// The variable of a name with dots.
+pub(super) fn variable(name: &str) -> String {
+    format!("{PREFIX}{}", name.replace('.', "__").to_ascii_uppercase())
+}
+
+/// The sections that have keys, in the order of the table.
+pub(super) fn sections() -> Vec<&'static str> {
+    let mut sections: Vec<_> = KEYS.iter().map(Key::section).collect();
+    sections.dedup();
+    sections
+}
+
+/// The keys of `section`, without those of the sections inside it.
+pub(super) fn keys_of(section: &str) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.section() == section)
+}

@@ -1,0 +1,201 @@
+//! What can be set, as plain data with its defaults. No parsing and no names of keys: those are in `keys`.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Every setting of a server, checked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// The port and how it is served.
+    pub server: Server,
+    /// Where events are kept.
+    pub store: Store,
+    /// How much may be under way at once.
+    pub limits: Limits,
+    /// What is logged.
+    pub log: Log,
+}
+
+/// The port and how it is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// Where gRPC, JSON, metrics and the console are served; port 0 takes any free one. Default 127.0.0.1:7420.
+    pub listen: SocketAddr,
+    /// Whether gRPC clients may ask for the descriptors. Default true.
+    pub reflection: bool,
+    /// How long requests under way may take after a stop signal. Default 10 s.
+    pub shutdown_grace: Duration,
+}
+
+/// Where events are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// Which store. Default embedded.
+    pub backend: Backend,
+    /// Data directory; a relative one starts at the working directory. Default `braid-data`.
+    pub data: PathBuf,
+    /// Tables that may exist. Default 2,000.
+    pub max_tables: usize,
+    /// Settings of the embedded store.
+    pub embedded: Embedded,
+}
+
+/// How the embedded store uses memory and disk. The defaults are those of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Embedded {
+    /// Cache of blocks read from disk. Default 256 MiB.
+    pub cache_bytes: u64,
+    /// All active memtables together. Default 128 MiB.
+    pub memtable_budget_bytes: u64,
+    /// Journal files together. Default 128 MiB.
+    pub journal_bytes: u64,
+    /// Threads that flush and compact. Default 2.
+    pub workers: usize,
+}
+
+/// How much may be under way at once; what is over a limit is refused or waits outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Open connections. Default 1,024.
+    pub connections: usize,
+    /// Unary calls under way. Default 256.
+    pub requests: usize,
+    /// Streams under way. Default 64.
+    pub streams: usize,
+}
+
+/// What is logged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// The least important level that is logged. Default info.
+    pub level: Level,
+    /// How a line looks. Default text.
+    pub format: LogFormat,
+}
+
+/// Which store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Backend {
+    /// A log-structured merge tree inside the process.
+    #[default]
+    Embedded,
+}
+
+/// How important a line of the log is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Something failed and needs somebody.
+    Error,
+    /// Something is odd and may need somebody.
+    Warn,
+    /// What an operator wants to know afterwards.
+    #[default]
+    Info,
+    /// What a developer wants to know.
+    Debug,
+    /// Every step.
+    Trace,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line, for programs.
+    Json,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            // Without a login, only this machine may reach it until an operator says otherwise.
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7420)),
+            reflection: true,
+            shutdown_grace: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self {
+            backend: Backend::default(),
+            data: PathBuf::from("braid-data"),
+            max_tables: store_embedded::Options::default().tables_max,
+            embedded: Embedded::default(),
+        }
+    }
+}
+
+impl Default for Embedded {
+    fn default() -> Self {
+        let store_embedded::Options { cache_bytes, memtable_budget_bytes, journal_bytes, workers, .. } =
+            store_embedded::Options::default();
+        Self { cache_bytes, memtable_budget_bytes, journal_bytes, workers }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections: 1_024, requests: 256, streams: 64 }
+    }
+}
+
+impl Config {
+    /// The options of the embedded store. What cannot be set keeps the store's own default.
+    pub fn embedded_options(&self) -> store_embedded::Options {
+        let Embedded { cache_bytes, memtable_budget_bytes, journal_bytes, workers } = self.store.embedded;
+        store_embedded::Options {
+            cache_bytes,
+            memtable_budget_bytes,
+            journal_bytes,
+            workers,
+            tables_max: self.store.max_tables,
+            ..store_embedded::Options::default()
+        }
+    }
+}
+
+impl Backend {
+    /// Every store that is built in.
+    pub const ALL: [Self; 1] = [Self::Embedded];
+
+    /// Its name in the settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Embedded => "embedded",
+        }
+    }
+}
+
+impl Level {
+    /// Every level, the most important first.
+    pub const ALL: [Self; 5] = [Self::Error, Self::Warn, Self::Info, Self::Debug, Self::Trace];
+
+    /// Its name in the settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+impl LogFormat {
+    /// Every format.
+    pub const ALL: [Self; 2] = [Self::Text, Self::Json];
+
+    /// Its name in the settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Which layer wins, and what `config show` says about it.
+
+use std::path::PathBuf;
+
+use super::super::{Config, Flags, Loaded, load};
+use super::{given, given_with};
+
+/// `key = value (origin)` for what is not a default.
+fn changed(loaded: &Loaded) -> String {
+    let settings = loaded.settings();
+    let lines = settings.iter().filter(|setting| setting.origin != "default");
+    let lines = lines.map(|setting| format!("{} = {} ({})", setting.key, setting.value, setting.origin));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn without_anything_all_is_default() {
+    let loaded = load(&Flags::default(), [], None).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert_eq!(loaded.file(), None);
+    let shown: Vec<_> = loaded
+        .settings()
+        .iter()
+        .map(|setting| format!("{} = {} ({})", setting.key, setting.value, setting.origin))
+        .collect();
+    assert_eq!(
+        shown.join("\n"),
+        r#"server.listen = "127.0.0.1:7420" (default)
+server.reflection = true (default)
+server.shutdown_grace = "10s" (default)
+store.backend = "embedded" (default)
+store.data = "braid-data" (default)
+store.max_tables = 2000 (default)
+store.embedded.cache_bytes = "256MiB" (default)
+store.embedded.memtable_budget_bytes = "128MiB" (default)
+store.embedded.journal_bytes = "128MiB" (default)
+store.embedded.workers = 2 (default)
+limits.connections = 1024 (default)
+limits.requests = 256 (default)
+limits.streams = 64 (default)
+log.level = "info" (default)
+log.format = "text" (default)"#
+    );
+}
+
+#[test]
+fn flag_beats_variable_beats_file_beats_default() {
+    let file = "[server]\nlisten = '1.1.1.1:1'\n[store]\ndata = 'f'\nmax_tables = 7\n";
+    let variables =
+        ["BRAID__SERVER__LISTEN=2.2.2.2:2", "BRAID__STORE__DATA=e", "BRAID__STORE__EMBEDDED__WORKERS=3"];
+    let flags = Flags { listen: Some("3.3.3.3:3".to_owned()), ..Flags::default() };
+    let loaded = given_with(&flags, file, &variables).unwrap();
+    assert_eq!(
+        changed(&loaded),
+        r#"server.listen = "3.3.3.3:3" (--listen)
+store.data = "e" (BRAID__STORE__DATA)
+store.max_tables = 7 (braid.toml:5)
+store.embedded.workers = 3 (BRAID__STORE__EMBEDDED__WORKERS)"#
+    );
+    assert_eq!(loaded.config.server.listen, "3.3.3.3:3".parse().unwrap());
+    assert_eq!(loaded.config.store.data, PathBuf::from("e"));
+    assert_eq!(loaded.config.store.max_tables, 7);
+    assert_eq!(loaded.config.store.embedded.workers, 3);
+}
+
+#[test]
+fn each_way_to_write_a_section_is_the_same() {
+    let expect = "store.embedded.workers = 5 (braid.toml:";
+    for text in [
+        "[store.embedded]\nworkers = 5",
+        "[store]\nembedded.workers = 5",
+        "store.embedded.workers = 5",
+        "store = { embedded = { workers = 5 } }",
+    ] {
+        let shown = changed(&given(text, &[]).unwrap());
+        assert!(shown.starts_with(expect), "{text}: {shown}");
+    }
+}
+
+#[test]
+fn variables_of_others_are_passed_over() {
+    let others =
+        ["BRAID_SERVER=http://x", "BRAID_CONFIG=", "BRAID_STORE=1", "braid__store__data=x", "PATH=/"];
+    assert_eq!(changed(&given("", &others).unwrap()), "");
+}
+
+#[test]
+fn a_data_directory_need_not_be_text() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let data = PathBuf::from(OsStr::from_bytes(b"d\xff"));
+    let flags = Flags { data: Some(data.clone()), ..Flags::default() };
+    let loaded = given_with(&flags, "", &[]).unwrap();
+    assert_eq!(loaded.config.store.data, data);
+    assert_eq!(changed(&loaded), "store.data = \"d\u{fffd}\" (--data)");
+}
+
+#[test]
+fn what_is_shown_can_be_given_again() {
+    let text = "[server]\nlisten = '[::1]:0'\nreflection = false\nshutdown_grace = '1m 30s 5ms'\n\
+                [store]\ndata = '''a \"b\" \\c'''\nmax_tables = 1\n\
+                [store.embedded]\ncache_bytes = 8388609\nmemtable_budget_bytes = '1TiB'\njournal_bytes = '100MB'\n\
+                workers = 64\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
+                [log]\nlevel = 'trace'\nformat = 'json'\n";
+    let first = given(text, &[]).unwrap();
+    let shown: String =
+        first.settings().iter().map(|setting| format!("{} = {}\n", setting.key, setting.value)).collect();
+    let again = given(&shown, &[]).unwrap();
+    assert_eq!(again.config, first.config);
+    let untouched = Config::default();
+    for (setting, key) in first.settings().iter().zip(&super::super::keys::KEYS) {
+        assert!(
+            key.name == "store.backend" || setting.value != key.show(&untouched),
+            "{} is not covered by this test",
+            key.name
+        );
+    }
+}
+
+#[test]
+fn the_embedded_store_gets_what_was_set() {
+    assert_eq!(Config::default().embedded_options(), store_embedded::Options::default());
+    let text = "[store]\nmax_tables = 11\n[store.embedded]\ncache_bytes = '64MiB'\n\
+                memtable_budget_bytes = '32MiB'\njournal_bytes = '65MiB'\nworkers = 4\n";
+    let expect = store_embedded::Options {
+        cache_bytes: 64 << 20,
+        memtable_budget_bytes: 32 << 20,
+        journal_bytes: 65 << 20,
+        workers: 4,
+        tables_max: 11,
+        ..store_embedded::Options::default()
+    };
+    assert_eq!(given(text, &[]).unwrap().config.embedded_options(), expect);
+    assert!(super::super::keys::MEMTABLE_BUDGET_BYTES_MIN >= expect.memtable_bytes);
+}

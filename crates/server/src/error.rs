@@ -1,0 +1,30 @@
+//! Why a server did not start.
+
+use std::net::SocketAddr;
+
+/// A server that did not start. The message stands alone and ends with what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Nobody can be served there.
+    #[error("cannot listen on {address} ({source}); stop what uses it, or choose another with --listen")]
+    Listen {
+        /// Where.
+        address: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The data cannot be used.
+    #[error("cannot open the data directory {path}: {source}")]
+    Open {
+        /// Where.
+        path: String,
+        /// Why, and what to do.
+        source: store::Error,
+    },
+    /// What is in the store does not load.
+    #[error("cannot load the catalog: {0}")]
+    Load(#[from] engine::Error),
+    /// The store fails while starting.
+    #[error("the store does not answer: {0}")]
+    Store(#[from] store::Error),
+}

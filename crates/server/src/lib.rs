@@ -1,0 +1,18 @@
+//! One process that serves: the only place that chooses and wires.
+//!
+//! Reading order: [`config`] (what was asked for), `server` (start and stop), `listen` (one port), `upkeep` (what happens
+//! without a request), `readiness`, `keys` (what seals page tokens), `metrics`.
+//!
+//! Invariant: nothing is acknowledged after [`Server::stop`] has begun to flush, and the store is closed last.
+
+pub mod config;
+mod error;
+mod keys;
+mod listen;
+mod metrics;
+mod readiness;
+mod server;
+mod upkeep;
+
+pub use error::Error;
+pub use server::Server;

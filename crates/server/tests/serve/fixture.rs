@@ -1,0 +1,112 @@
+//! A server in a directory of its own, and ways to talk to it.
+
+use std::path::Path;
+
+use api::admin::v1 as admin;
+use api::v1;
+use env::Env;
+use rpc::client::{CallError, Client};
+use server::Server;
+use server::config::{Flags, load};
+use tempfile::TempDir;
+
+pub(crate) struct Fixture {
+    pub(crate) server: Option<Server>,
+    pub(crate) client: Client,
+    pub(crate) directory: TempDir,
+}
+
+pub(crate) const NAMESPACE: &str = "plays";
+
+/// A server with these settings on top of its own directory and a free port.
+pub(crate) async fn start_in(directory: &Path, settings: &[(&str, &str)]) -> Server {
+    let flags =
+        Flags { config: None, data: Some(directory.join("data")), listen: Some("127.0.0.1:0".to_owned()) };
+    let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+    let loaded = load(&flags, settings, None).unwrap();
+    Server::start(loaded.config, Env::system()).await.unwrap()
+}
+
+impl Fixture {
+    pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
+        let directory = TempDir::new().unwrap();
+        let server = start_in(directory.path(), settings).await;
+        let client = Client::new(&server.address().to_string()).unwrap();
+        Self { server: Some(server), client, directory }
+    }
+
+    /// With a namespace that takes events of any time.
+    pub(crate) async fn with_namespace() -> Self {
+        let fixture = Self::start(&[]).await;
+        fixture.create(NAMESPACE).await.unwrap();
+        fixture
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.server.as_ref().unwrap().address().to_string()
+    }
+
+    pub(crate) async fn create(&self, name: &str) -> Result<admin::Namespace, CallError> {
+        let zero = Some(prost_types::Duration::default());
+        let retention = admin::Retention { close_after: zero, delete_after: zero };
+        let namespace = admin::Namespace {
+            name: name.to_owned(),
+            accept_limit: zero,
+            retention: Some(retention),
+            ..admin::Namespace::default()
+        };
+        let request = admin::CreateNamespaceRequest { namespace: Some(namespace), ..Default::default() };
+        self.client.create_namespace(request).await
+    }
+
+    pub(crate) async fn write(&self, events: Vec<v1::Event>) -> v1::WriteEventRecordsResponse {
+        self.client.write_synced(writes(events)).await.unwrap()
+    }
+
+    /// Stops the server and starts it again on the same data.
+    pub(crate) async fn restart(&mut self) {
+        self.server.take().unwrap().stop().await;
+        let server = start_in(self.directory.path(), &[]).await;
+        self.client = Client::new(&server.address().to_string()).unwrap();
+        self.server = Some(server);
+    }
+}
+
+pub(crate) fn writes(events: Vec<v1::Event>) -> v1::WriteEventRecordsRequest {
+    v1::WriteEventRecordsRequest { namespace: NAMESPACE.to_owned(), events }
+}
+
+/// An event of `series` at `seconds` with one item of these bytes.
+pub(crate) fn event(series: &str, seconds: i64, value: &[u8]) -> v1::Event {
+    let item = v1::EventItem {
+        event_item_key: "k".to_owned(),
+        event_item_value: bytes::Bytes::copy_from_slice(value),
+        ..v1::EventItem::default()
+    };
+    v1::Event {
+        time_series_id: series.to_owned(),
+        event_time: Some(at(seconds)),
+        event_id: format!("e{seconds}"),
+        event_items: vec![item],
+        continues: false,
+    }
+}
+
+pub(crate) fn at(seconds: i64) -> prost_types::Timestamp {
+    prost_types::Timestamp { seconds, nanos: 0 }
+}
+
+/// A read of `series` over `from..to` seconds.
+pub(crate) fn reads(series: &str, from: i64, to: i64) -> v1::ReadEventRecordsRequest {
+    v1::ReadEventRecordsRequest {
+        namespace: NAMESPACE.to_owned(),
+        time_series_id: series.to_owned(),
+        time_interval: Some(v1::TimeInterval { start: Some(at(from)), end: Some(at(to)) }),
+        ..v1::ReadEventRecordsRequest::default()
+    }
+}
+
+/// The seconds of the events on a page.
+pub(crate) fn seconds(page: &v1::ReadEventRecordsResponse) -> Vec<i64> {
+    page.records.iter().map(|event| event.event_time.unwrap().seconds).collect()
+}

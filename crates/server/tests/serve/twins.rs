@@ -1,0 +1,126 @@
+//! Every unary call answers as JSON what it answers as gRPC.
+
+use api::json::Codec;
+use serde_json::Value;
+
+use crate::fixture::{Fixture, event};
+use crate::http::{grpc, post_json};
+
+/// Calls that can be made twice with the same answer, for every unary method. A new method fails the test until it has one.
+const CALLS: &[(&str, &[&str])] = &[
+    (
+        "braid.v1.TimeSeriesService.WriteEventRecordsSync",
+        &[
+            r#"{"namespace":"plays","events":[{"timeSeriesId":"a","eventTime":"2026-03-28T00:00:00.000000001Z","eventId":"1","eventItems":[{"eventItemKey":"k","eventItemValue":"dmFsdWU=","valueMetadata":{"a":"b"}}]},{}]}"#,
+            r#"{"namespace":"nowhere","events":[]}"#,
+        ],
+    ),
+    (
+        "braid.v1.TimeSeriesService.WriteEventRecords",
+        &[
+            r#"{"namespace":"plays","events":[{"time_series_id":"q","event_time":"2026-03-28T00:00:00Z","event_id":"1","event_items":[{"event_item_key":"k"}]}]}"#,
+        ],
+    ),
+    (
+        "braid.v1.TimeSeriesService.ReadEventRecords",
+        &[
+            r#"{"namespace":"plays","timeSeriesId":"s","timeInterval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"}}"#,
+            r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"page_size":2,"order":"OLDEST_FIRST","total_record_limit":"2","event_filters":[{"match_event_item_key":"k","match_event_item_value":"AQ=="}]}"#,
+            r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-02T00:00:00Z","end":"1970-01-01T00:00:00Z"}}"#,
+            r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"page_token":"forged"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.NamespaceService.CreateNamespace",
+        &[
+            r#"{"namespace":{"name":"new","accept_limit":"0s"},"validate_only":true}"#,
+            r#"{"namespace":{"name":"plays"}}"#,
+            r#"{"namespace":{"name":"Bad Name"}}"#,
+        ],
+    ),
+    ("braid.admin.v1.NamespaceService.GetNamespace", &[r#"{"name":"plays"}"#, r#"{"name":"nowhere"}"#]),
+    ("braid.admin.v1.NamespaceService.ListNamespaces", &["{}"]),
+    (
+        "braid.admin.v1.NamespaceService.UpdateNamespace",
+        &[
+            r#"{"namespace":{"name":"plays","slo":{"read_max":"5s"}},"validate_only":true}"#,
+            r#"{"namespace":{"name":"plays","etag":"old"}}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.NamespaceService.DeleteNamespace",
+        &[r#"{"name":"plays","validate_only":true}"#, r#"{"name":"nowhere"}"#],
+    ),
+    ("braid.admin.v1.NamespaceService.ListSlices", &[r#"{"namespace":"plays"}"#]),
+    ("braid.admin.v1.OpsService.GetServerInfo", &["{}"]),
+];
+
+#[tokio::test]
+async fn json_and_grpc_agree_for_every_unary_method() {
+    let fixture = Fixture::with_namespace().await;
+    let events = [[0], [1], [1], [1]].iter().zip(0..).map(|(value, at)| event("s", 100 + at, value));
+    fixture.write(events.collect()).await;
+    let codec = Codec::new(api::DESCRIPTORS).unwrap();
+    let unary: Vec<_> =
+        codec.methods().filter(|method| !method.streams).map(|method| method.full_name).collect();
+    for method in unary {
+        let (_, bodies) =
+            CALLS.iter().find(|(name, _)| *name == method).unwrap_or_else(|| panic!("no call of {method}"));
+        for body in *bodies {
+            compare(&fixture.address(), &codec, method, body).await;
+        }
+    }
+}
+
+async fn compare(address: &str, codec: &Codec, method: &str, body: &str) {
+    let (service, name) = method.rsplit_once('.').unwrap();
+    let path = format!("/{service}/{name}");
+    let json = post_json(address, &path, body).await;
+    let raw = grpc(address, &path, &codec.request_from_json(method, body.as_bytes()).unwrap()).await;
+    assert_eq!(json.headers["content-type"], "application/json");
+    if raw.grpc_status() == "0" {
+        assert_eq!(json.status, 200, "{method} {body}: {}", json.text());
+        let shown = codec.response_to_json(method, raw.body.get(5..).unwrap()).unwrap();
+        let mut shown: Value = serde_json::from_slice(&shown).unwrap();
+        let mut answer = json.json();
+        forget_times(&mut shown);
+        forget_times(&mut answer);
+        assert_eq!(answer, shown, "{method} {body}");
+    } else {
+        assert_ne!(json.status, 200, "{method} {body}: gRPC says {}", raw.grpc_status());
+        let message = raw.headers["grpc-message"].to_str().unwrap().replace("%20", " ").replace("%60", "`");
+        let refusal = json.json();
+        let plain = |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>();
+        assert_eq!(
+            plain(refusal["message"].as_str().unwrap()).len(),
+            plain(&unescape(&message)).len(),
+            "{refusal}"
+        );
+        assert!(refusal["details"][0]["debug"]["reason"].is_string(), "{refusal}");
+    }
+}
+
+fn unescape(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (code, rest) = part.split_at(2);
+        plain.push(char::from(u8::from_str_radix(code, 16).unwrap()));
+        plain.push_str(rest);
+    }
+    plain
+}
+
+/// What differs between any two calls.
+fn forget_times(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            for key in ["time_taken", "created", "next_page_token"] {
+                object.remove(key);
+            }
+            object.values_mut().for_each(forget_times);
+        }
+        Value::Array(array) => array.iter_mut().for_each(forget_times),
+        _ => {}
+    }
+}
