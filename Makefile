@@ -1,13 +1,23 @@
 # What one can do here. `make` lists it; `make test` is everything that has to pass before a commit.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help test fmt lint fmt-check clippy tidy deny typos unit doc-tests doc bench kill clean
+.PHONY: help demo install test fmt lint fmt-check clippy tidy deny typos unit doc-tests doc bench kill clean
 
 # How often the kill suite kills.
 KILLS ?= 200
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# How much the demo writes: s, m or l.
+SCALE ?= m
+
+demo: ## the main job from nothing: serve, import, read back, check (SCALE=s|m|l)
+	@dev/stage build cargo build --release --locked -p cli
+	@cargo run --release --quiet --locked -p cli -- demo --scale $(SCALE)
+
+install: ## put `braid` into cargo's bin directory
+	@cargo install --locked --path crates/cli
 
 test: fmt-check clippy tidy deny typos doc doc-tests unit ## everything, cheapest first
 
@@ -42,11 +52,14 @@ doc-tests:
 doc: ## build the documentation; a warning fails
 	@RUSTDOCFLAGS="-D warnings" dev/stage doc cargo doc --workspace --all-features --no-deps
 
+# The binary first: the questions about the server run it as it is shipped.
 bench: ## measure (QUICK=1 for a short run)
+	@cargo build --release -p cli
 	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
 
-kill: ## kill -9 the embedded store KILLS times (200) and look for lost writes
+kill: ## kill -9 the embedded store and the server KILLS times (200) each and look for lost writes
 	@BRAID_KILLS=$(KILLS) dev/stage -v kill cargo test -p store-embedded --all-features --test crash kill -- --nocapture
+	@BRAID_KILLS=$(KILLS) dev/stage -v kill-server cargo test -p cli --test braid kill -- --nocapture
 
 clean: ## remove what was built
 	@cargo clean

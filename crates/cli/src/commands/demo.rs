@@ -1,0 +1,44 @@
+//! `braid demo`.
+
+use crate::demo::{self, Options, Scale};
+use crate::failure::Failure;
+use crate::output::Format;
+use crate::session::Session;
+
+const EXAMPLES: &str = "\
+Examples:
+  braid demo
+  braid demo --scale m --keep
+  braid demo --json | jq .import.events_per_second
+
+Starts a server of its own on a free port with its data in a temporary directory, writes
+a skewed workload (one whale with half of the events, small series whose sizes fall off
+as 1/n), reads it back by pages and as a stream, and compares every event of every series
+with what was written. Exit code 8 says that something read is not what was written.
+
+The workload is the same in every run; the figures are those of this run on this machine.";
+
+/// What `demo` takes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// How much to write
+    #[arg(long, value_enum, default_value_t)]
+    scale: Scale,
+    /// One JSON object with all figures on stdout, as with -o json
+    #[arg(long)]
+    json: bool,
+    /// Leave the data where it is, and say how to look at it
+    #[arg(long)]
+    keep: bool,
+    /// Use the server of -s or BRAID_SERVER; the namespace `demo` must not exist there
+    #[arg(long)]
+    use_server: bool,
+}
+
+/// Runs the demo. Looks after Ctrl-C itself, to remove what it has made.
+pub(crate) async fn run(session: Session, args: Args) -> Result<(), Failure> {
+    let json = args.json || session.stdout.format() == Format::Json;
+    let options = Options { scale: args.scale, json, keep: args.keep, use_server: args.use_server };
+    demo::run(session, options).await
+}

@@ -1,0 +1,157 @@
+//! The settings of a namespace as flags, and as the message that carries those that were given.
+
+use std::time::Duration;
+
+use api::admin::v1::{Namespace, Retention, Shape, Slo};
+use api::convert::duration_to_wire;
+
+use crate::failure::Failure;
+use crate::input::parse_duration;
+
+/// The settings of a namespace, as far as they were given.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Settings")]
+pub(super) struct Fields {
+    /// Time that one slice (a table) holds [server's default: 1d]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    slice: Option<Duration>,
+    /// Time that one partition holds; divides the slice [1h]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    bucket: Option<Duration>,
+    /// Partitions of a series in a bucket, at most 64 [4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    buckets_per_id: Option<u32>,
+    /// How old an event may be when it is written; 0 for any age [10m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    accept_limit: Option<Duration>,
+    /// How far in the future an event may be; 0 for any [10m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    future_limit: Option<Duration>,
+    /// How long after its end a slice takes writes; 0 for ever [30d]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    close_after: Option<Duration>,
+    /// How long after its end a slice is kept; 0 for ever [31d]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    delete_after: Option<Duration>,
+    /// What a read is meant to take [500ms]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    read_target: Option<Duration>,
+    /// After so long a read answers what it has [10s]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    read_max: Option<Duration>,
+}
+
+impl Fields {
+    /// The message with these fields, and the path of each: zero is sent as zero, what was not given is not sent.
+    pub(super) fn message(&self, name: String) -> Result<(Namespace, Vec<String>), Failure> {
+        let mut paths = Vec::new();
+        let shape = Shape {
+            seconds_per_slice: seconds("--slice", self.slice)?,
+            seconds_per_bucket: seconds("--bucket", self.bucket)?,
+            buckets_per_id: self.buckets_per_id.unwrap_or(0),
+        };
+        for (path, number) in [
+            ("shape.seconds_per_slice", shape.seconds_per_slice),
+            ("shape.seconds_per_bucket", shape.seconds_per_bucket),
+            ("shape.buckets_per_id", shape.buckets_per_id),
+        ] {
+            if number > 0 {
+                paths.push(path.to_owned());
+            }
+        }
+        let mut wire = |path: &str, duration: Option<Duration>| {
+            let duration = duration?;
+            paths.push(path.to_owned());
+            Some(duration_to_wire(duration))
+        };
+        let accept_limit = wire("accept_limit", self.accept_limit);
+        let future_limit = wire("future_limit", self.future_limit);
+        let retention = Retention {
+            close_after: wire("retention.close_after", self.close_after),
+            delete_after: wire("retention.delete_after", self.delete_after),
+        };
+        let slo = Slo {
+            read_target: wire("slo.read_target", self.read_target),
+            read_max: wire("slo.read_max", self.read_max),
+        };
+        let namespace = Namespace {
+            name,
+            shape: Some(shape).filter(|shape| *shape != Shape::default()),
+            accept_limit,
+            future_limit,
+            retention: Some(retention).filter(|retention| *retention != Retention::default()),
+            slo: Some(slo).filter(|slo| *slo != Slo::default()),
+            ..Namespace::default()
+        };
+        Ok((namespace, paths))
+    }
+}
+
+/// Whole seconds; 0 where nothing was given. Zero itself cannot be told from nothing on the wire, so it is refused here.
+fn seconds(flag: &str, duration: Option<Duration>) -> Result<u32, Failure> {
+    let Some(duration) = duration else { return Ok(0) };
+    match u32::try_from(duration.as_secs()) {
+        Ok(seconds) if seconds > 0 && duration.subsec_nanos() == 0 => Ok(seconds),
+        _ => Err(Failure::Usage(format!(
+            "{flag} counts in whole seconds, from 1s to 136 years; write one such as 1h"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(fields: &Fields) -> (Namespace, String) {
+        let (namespace, paths) = fields.message("plays".to_owned()).unwrap();
+        (namespace, paths.join(" "))
+    }
+
+    #[test]
+    fn only_what_was_given_is_sent() {
+        let (namespace, paths) = given(&Fields::default());
+        assert_eq!(
+            (namespace, paths.as_str()),
+            (Namespace { name: "plays".to_owned(), ..Namespace::default() }, "")
+        );
+        let fields = Fields {
+            bucket: Some(Duration::from_secs(600)),
+            read_max: Some(Duration::from_millis(1_500)),
+            ..Fields::default()
+        };
+        let (namespace, paths) = given(&fields);
+        assert_eq!(paths, "shape.seconds_per_bucket slo.read_max");
+        assert_eq!(namespace.shape.unwrap().seconds_per_bucket, 600);
+        assert_eq!(
+            namespace.slo.unwrap().read_max,
+            Some(prost_types::Duration { seconds: 1, nanos: 500_000_000 })
+        );
+        assert_eq!((namespace.retention, namespace.accept_limit), (None, None));
+    }
+
+    #[test]
+    fn zero_is_sent_as_zero() {
+        let zero = Some(Duration::ZERO);
+        let fields = Fields {
+            accept_limit: zero,
+            future_limit: zero,
+            close_after: zero,
+            delete_after: zero,
+            ..Fields::default()
+        };
+        let (namespace, paths) = given(&fields);
+        assert_eq!(paths, "accept_limit future_limit retention.close_after retention.delete_after");
+        let wire = Some(prost_types::Duration::default());
+        assert_eq!((namespace.accept_limit, namespace.future_limit), (wire, wire));
+        assert_eq!(namespace.retention, Some(Retention { close_after: wire, delete_after: wire }));
+    }
+
+    #[test]
+    fn a_shape_counts_in_whole_seconds() {
+        for duration in [Duration::ZERO, Duration::from_millis(1_500), Duration::from_secs(1 << 32)] {
+            let fields = Fields { slice: Some(duration), ..Fields::default() };
+            let refused = fields.message(String::new()).unwrap_err();
+            assert_eq!(refused.exit_code(), 2, "{duration:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What the reading verbs share: how far a read reaches, what its pages cost together, and the pages of a stream as one
+//! message.
+
+use std::time::Duration;
+
+use api::v1;
+use jiff::Timestamp;
+
+use crate::failure::{Failure, talk};
+use crate::output::{EventRecord, Format, Listing, Stdout, value};
+use crate::session::Session;
+
+/// Clocks of two machines differ by less than this, or nothing here is true anyway.
+const CLOCK_SKEW: Duration = Duration::from_secs(60);
+
+/// How far ahead of the present events of the namespace can lie; none where they can lie anywhere.
+pub(crate) async fn horizon(session: &Session, namespace: &str) -> Result<Option<Duration>, Failure> {
+    let found = session.client.get_namespace(namespace).await?;
+    let limit = value::from_wire(found.future_limit);
+    Ok((limit > Duration::ZERO).then(|| limit.saturating_add(CLOCK_SKEW)))
+}
+
+/// The end of an interval that is to hold everything up to the present and beyond.
+pub(crate) fn open_end(now: Timestamp, horizon: Option<Duration>) -> Timestamp {
+    horizon.map_or(Timestamp::MAX, |ahead| now.saturating_add(ahead).unwrap_or(Timestamp::MAX))
+}
+
+/// The pages of a read, summed up.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub events: u64,
+    context: v1::ResponseContext,
+    rest: v1::ReadEventRecordsResponse,
+}
+
+impl Tally {
+    /// Counts a page. An event that goes on in the next page counts there.
+    pub(crate) fn add(&mut self, page: &v1::ReadEventRecordsResponse) {
+        let whole = page.records.iter().filter(|event| !event.continues).count();
+        self.events = self.events.saturating_add(u64::try_from(whole).unwrap_or(u64::MAX));
+        for context in &page.response_context {
+            let sum = &mut self.context;
+            sum.namespace.clone_from(&context.namespace);
+            let took = value::from_wire(sum.time_taken).saturating_add(value::from_wire(context.time_taken));
+            sum.time_taken = Some(api::convert::duration_to_wire(took));
+            sum.bytes_read = sum.bytes_read.saturating_add(context.bytes_read);
+            sum.partitions = sum.partitions.saturating_add(context.partitions);
+            // Pages of one read go through the same slices.
+            sum.slices = sum.slices.max(context.slices);
+            sum.fallbacks = sum.fallbacks.saturating_add(context.fallbacks);
+            sum.partial |= context.partial;
+            if let Some(routes) = context.routes {
+                let total = sum.routes.get_or_insert_default();
+                total.origin = total.origin.saturating_add(routes.origin);
+                total.target = total.target.saturating_add(routes.target);
+            }
+        }
+        let rest = &mut self.rest;
+        rest.next_page_token.clone_from(&page.next_page_token);
+        rest.retention_truncated |= page.retention_truncated;
+        if page.partial.is_some() {
+            rest.partial.clone_from(&page.partial);
+        }
+    }
+
+    /// The message that all pages make together, without its events.
+    fn message(&self) -> v1::ReadEventRecordsResponse {
+        let mut message = self.rest.clone();
+        if self.context != v1::ResponseContext::default() {
+            message.response_context = vec![self.context.clone()];
+        }
+        message
+    }
+
+    /// The line for people after a table.
+    fn summary(&self, took: Duration) -> String {
+        let bytes = u64::try_from(self.context.bytes_read).unwrap_or(0);
+        let events = if self.events == 1 { "1 event" } else { &format!("{} events", self.events) };
+        let partitions = match self.context.partitions {
+            1 => "1 partition".to_owned(),
+            count => format!("{count} partitions"),
+        };
+        format!("{events}, {} read from {partitions} in {}\n", value::size(bytes), value::took(took))
+    }
+
+    /// What is missing from the answer, for people.
+    fn gaps(&self) -> String {
+        let mut text = String::new();
+        if let Some(partial) = &self.rest.partial {
+            let whole = partial.complete_interval.as_ref().map_or_else(
+                || "unknown".to_owned(),
+                |interval| format!("{} to {}", value::time(interval.start), value::time(interval.end)),
+            );
+            text += &format!("not everything was read in time ({}); complete: {whole}\n", partial.reason);
+        }
+        if self.rest.retention_truncated {
+            text += "a part of this time is gone: retention dropped its slices\n";
+        }
+        text
+    }
+}
+
+/// Pages on their way to stdout.
+#[derive(Debug)]
+pub(crate) struct PageWriter {
+    listing: Listing,
+    format: Format,
+    text: bool,
+    tally: Tally,
+    /// Whether the array of events has begun, in JSON.
+    opened: bool,
+}
+
+impl PageWriter {
+    /// A writer; with `text`, values are text also where programs read them.
+    pub(crate) fn new(format: Format, width: Option<usize>, text: bool) -> Result<Self, Failure> {
+        let listing = Listing::new(format, width)?;
+        Ok(Self { listing, format, text, tally: Tally::default(), opened: false })
+    }
+
+    /// The bytes of a further page.
+    pub(crate) fn page(&mut self, page: &v1::ReadEventRecordsResponse) -> Result<Vec<u8>, Failure> {
+        self.tally.add(page);
+        let records: Vec<EventRecord<'_>> =
+            page.records.iter().map(|event| EventRecord { event, text: self.text }).collect();
+        let text = self.listing.batch(&records)?;
+        if self.format != Format::Json || self.opened || records.is_empty() {
+            return Ok(text);
+        }
+        self.opened = true;
+        Ok([b"{\"records\":[".as_slice(), &text].concat())
+    }
+
+    /// The bytes after the last page.
+    pub(crate) fn end(&self) -> Result<Vec<u8>, Failure> {
+        let Some(json) = self.listing.json().filter(|_| self.format == Format::Json) else {
+            return Ok(Vec::new());
+        };
+        let rest = json.message(&self.tally.message())?;
+        let rest = match rest.strip_prefix(b"{") {
+            Some(b"}") if self.opened => b"]}".to_vec(),
+            Some(fields) if self.opened => [b"],", fields].concat(),
+            _ => rest,
+        };
+        Ok([rest, b"\n".to_vec()].concat())
+    }
+
+    /// Tells people what the answer cost, after a table, and what is missing from it.
+    pub(crate) fn talk(&self, took: Duration) {
+        if self.format == Format::Table {
+            talk(&self.tally.summary(took));
+        }
+        talk(&self.tally.gaps());
+    }
+
+    /// What leads to the next page; empty at the end.
+    pub(crate) fn next_page_token(&self) -> &str {
+        &self.tally.rest.next_page_token
+    }
+
+    /// Writes a page to `stdout`.
+    pub(crate) fn write(
+        &mut self,
+        stdout: &mut Stdout,
+        page: &v1::ReadEventRecordsResponse,
+    ) -> Result<(), Failure> {
+        let bytes = self.page(page)?;
+        stdout.write(&bytes)?;
+        stdout.flush()
+    }
+}
+
+#[cfg(test)]
+#[path = "read_tests.rs"]
+mod tests;

@@ -1,0 +1,173 @@
+//! What a demo measured, as an object and as text. No figure is here that the run did not give.
+
+use std::time::Duration;
+
+use super::reader::{Read, percentile};
+use super::workload::Scale;
+use crate::import::{grouped, rate};
+use crate::output::value::took;
+
+/// Everything, in the order of the steps.
+#[derive(Debug, Default, serde::Serialize)]
+pub(crate) struct Figures {
+    /// How much was asked for.
+    pub(crate) scale: Scale,
+    /// Where the randomness started.
+    pub(crate) seed: u64,
+    /// Series, the whale among them.
+    pub(crate) series: usize,
+    /// The server, where it was our own.
+    pub(crate) address: Option<String>,
+    /// Its data.
+    pub(crate) data: Option<String>,
+    /// Until it answered.
+    pub(crate) serve_seconds: f64,
+    /// The import.
+    pub(crate) import: Import,
+    /// The whale page by page.
+    pub(crate) whale_pages: Whale,
+    /// The whale as a stream.
+    pub(crate) whale_stream: Whale,
+    /// First pages of small series.
+    pub(crate) small: Small,
+    /// The comparison.
+    pub(crate) check: Checked,
+    /// Whether the data is still there.
+    pub(crate) kept: bool,
+}
+
+/// The import.
+#[derive(Debug, Default, serde::Serialize)]
+pub(crate) struct Import {
+    /// Events that were accepted, all durable.
+    pub(crate) events: u64,
+    /// Of them, those of the whale.
+    pub(crate) whale_events: u64,
+    /// How long it took.
+    pub(crate) seconds: f64,
+    /// How many a second.
+    pub(crate) events_per_second: u64,
+    /// Requests that had to be sent again.
+    pub(crate) retries: u64,
+}
+
+/// A read of the whale.
+#[derive(Debug, Default, PartialEq, serde::Serialize)]
+pub(crate) struct Whale {
+    /// Events that were read.
+    pub(crate) events: u64,
+    /// In so many pages.
+    pub(crate) pages: usize,
+    /// How long it took.
+    pub(crate) seconds: f64,
+    /// How many events a second.
+    pub(crate) events_per_second: u64,
+    /// Half of the pages came within this.
+    pub(crate) page_p50_ms: f64,
+    /// Nearly all of the pages came within this.
+    pub(crate) page_p99_ms: f64,
+}
+
+impl Whale {
+    /// From a read.
+    pub(crate) fn new(read: &Read) -> Self {
+        Self {
+            events: read.digest.events,
+            pages: read.pages.len(),
+            seconds: read.took.as_secs_f64(),
+            events_per_second: rate(read.digest.events, read.took),
+            page_p50_ms: millis(percentile(&read.pages, 50)),
+            page_p99_ms: millis(percentile(&read.pages, 99)),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn text(&self, how: &str) -> String {
+        let [events, pages, rate] =
+            [self.events, u64::try_from(self.pages).unwrap_or(u64::MAX), self.events_per_second].map(grouped);
+        format!(
+            "the whale {how}: {events} events in {pages} pages, {}, {rate} events/s; a page p50 {}, p99 {}",
+            seconds(self.seconds),
+            milliseconds(self.page_p50_ms),
+            milliseconds(self.page_p99_ms),
+        )
+    }
+}
+
+/// First pages of small series.
+#[derive(Debug, Default, serde::Serialize)]
+pub(crate) struct Small {
+    /// How many were read.
+    pub(crate) reads: usize,
+    /// Half came within this.
+    pub(crate) first_page_p50_ms: f64,
+    /// Nearly all came within this.
+    pub(crate) first_page_p99_ms: f64,
+}
+
+impl Small {
+    /// From the times of the first pages.
+    pub(crate) fn new(times: &[Duration]) -> Self {
+        Self {
+            reads: times.len(),
+            first_page_p50_ms: millis(percentile(times, 50)),
+            first_page_p99_ms: millis(percentile(times, 99)),
+        }
+    }
+
+    /// For people.
+    pub(crate) fn text(&self) -> String {
+        let reads = grouped(u64::try_from(self.reads).unwrap_or(u64::MAX));
+        let (p50, p99) = (milliseconds(self.first_page_p50_ms), milliseconds(self.first_page_p99_ms));
+        format!("{reads} small series, drawn at random: first page p50 {p50}, p99 {p99}")
+    }
+}
+
+/// The comparison of what was read with what was written.
+#[derive(Debug, Default, serde::Serialize)]
+pub(crate) struct Checked {
+    /// Reads of whole series.
+    pub(crate) reads: u64,
+    /// Events in them.
+    pub(crate) events: u64,
+    /// Reads that were wrong.
+    pub(crate) wrong: u64,
+    /// What is wrong, of the first ones.
+    pub(crate) problems: Vec<String>,
+    /// How long it took.
+    pub(crate) seconds: f64,
+}
+
+fn millis(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1_000.0
+}
+
+/// A number of seconds that was a duration.
+pub(crate) fn seconds(seconds: f64) -> String {
+    took(Duration::from_secs_f64(seconds.max(0.0)))
+}
+
+fn milliseconds(milliseconds: f64) -> String {
+    seconds(milliseconds / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_are_told_with_what_they_took() {
+        let mut read = Read::default();
+        read.digest.events = 25_000;
+        read.pages = (1..=25).map(Duration::from_millis).collect();
+        read.took = Duration::from_millis(500);
+        let whale = Whale::new(&read);
+        assert_eq!((whale.events_per_second, whale.pages), (50_000, 25));
+        assert_eq!(
+            whale.text("by pages"),
+            "the whale by pages: 25,000 events in 25 pages, 500.0 ms, 50,000 events/s; a page p50 13.0 ms, p99 25.0 ms"
+        );
+        let small = Small::new(&[Duration::from_micros(400), Duration::from_micros(800)]);
+        assert_eq!((small.reads, small.first_page_p50_ms), (2, 0.4));
+    }
+}

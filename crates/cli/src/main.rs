@@ -1,0 +1,46 @@
+//! `braid`: runs a server, or talks to one.
+//!
+//! Reading order: [`args`] (what was typed), this match, [`commands`] (one file a verb), [`session`] and [`run`] (what a
+//! command has in its hands), [`import`] (files of events), [`demo`], [`input`] and [`output`] (text to values and back),
+//! [`failure`] (messages and exit codes).
+//! Results go to stdout, talk to stderr.
+
+mod args;
+mod commands;
+mod demo;
+mod failure;
+mod import;
+mod input;
+mod output;
+mod run;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Command};
+
+/// Rows are made on one thread and dropped on another, which the system's allocator pays for in memory.
+#[global_allocator]
+static GLOBAL: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let Cli { global, command } = Cli::parse();
+    let ended = match command {
+        Command::Serve(args) => run::serving(|| commands::serve::run(args)),
+        Command::Demo(args) => run::following(&global, |session| commands::demo::run(session, args)),
+        Command::Doctor(args) => {
+            run::calling(&global, |session| commands::doctor::run(session, args, &global))
+        }
+        Command::Config(args) => commands::config::run(args, global.output),
+        Command::Put(args) => run::following(&global, |session| commands::put::run(session, args)),
+        Command::Import(args) => run::following(&global, |session| commands::import::run(session, args)),
+        Command::Get(args) => run::calling(&global, |session| commands::get::run(session, args)),
+        Command::Tail(args) => run::following(&global, |session| commands::tail::run(session, args)),
+        Command::Ns(args) => run::calling(&global, |session| commands::ns::run(session, args)),
+        Command::Slices(args) => run::calling(&global, |session| commands::slices::run(session, args)),
+        Command::Completions(args) => commands::completions::run(args),
+    };
+    failure::end(ended, global.output)
+}

@@ -1,0 +1,23 @@
+//! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `namespace`, `slice`,
+//! `list`); only `stdout` writes.
+
+mod event;
+mod format;
+mod json;
+mod list;
+mod namespace;
+mod setting;
+mod slice;
+mod stdout;
+mod table;
+pub(crate) mod value;
+
+pub(crate) use event::EventRecord;
+pub(crate) use format::Format;
+pub(crate) use json::Json;
+pub(crate) use list::{Listing, Record};
+pub(crate) use namespace::{NamespaceRecord, describe};
+pub(crate) use setting::SettingRecord;
+pub(crate) use slice::SliceRecord;
+pub(crate) use stdout::Stdout;
+pub(crate) use table::Table;

@@ -1,0 +1,9 @@
+//! The real binary, as users run it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod demo;
+mod foreign;
+mod full_disk;
+mod kill;
+mod process;
+mod readme;
