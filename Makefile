@@ -1,7 +1,7 @@
 # What one can do here. `make` lists it; `make test` is everything that has to pass before a commit.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo install test fmt lint fmt-check clippy tidy deny typos unit doc-tests doc bench kill clean
+.PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit doc-tests doc bench kill clean
 
 # How often the kill suite kills.
 KILLS ?= 200
@@ -13,13 +13,18 @@ help: ## list the targets
 SCALE ?= m
 
 demo: ## the main job from nothing: serve, import, read back, check (SCALE=s|m|l)
+	@dev/needs cc
 	@dev/stage build cargo build --release --locked -p cli
 	@cargo run --release --quiet --locked -p cli -- demo --scale $(SCALE)
 
 install: ## put `braid` into cargo's bin directory
 	@cargo install --locked --path crates/cli
 
-test: fmt-check clippy tidy deny typos doc doc-tests unit ## everything, cheapest first
+# The README's commands are tests, and one of them is curl.
+needs:
+	@dev/needs cc python3 curl unshare
+
+test: needs fmt-check clippy tidy deny typos doc doc-tests unit ## everything, cheapest first
 
 fmt: ## format the code
 	@cargo fmt --all
