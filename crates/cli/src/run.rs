@@ -4,6 +4,7 @@ use std::future::Future;
 
 use env::Env;
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::Global;
 use crate::failure::{Failure, INTERRUPTED};
@@ -54,4 +55,28 @@ fn end_on_interrupt(env: &Env) {
         }
     };
     env.spawn.task("braid-interrupt", Box::pin(watch));
+}
+
+/// Ctrl-C, and what supervisors send.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    /// Listens from now on.
+    pub(crate) fn new() -> Result<Self, Failure> {
+        let failed = |error: std::io::Error| Failure::Other(format!("cannot listen for signals: {error}"));
+        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
+        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
+        Ok(Self { interrupt, terminate })
+    }
+
+    /// Completes with the next one.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::read::{PageWriter, horizon, open_end};
 use crate::failure::{Failure, talk};
 use crate::input::{Item, Moment, parse_duration, parse_item, parse_moment};
+use crate::output::quoted;
 use crate::session::{Session, wire_time};
 
 /// How far back a read goes where nothing is said.
@@ -139,15 +140,6 @@ fn next_page(
     words.extend(["--page-token".to_owned(), token.to_owned()]);
     let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
     format!("next page: braid get {}\n", words.join(" "))
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:./+@,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

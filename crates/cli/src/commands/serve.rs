@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use env::Env;
 use server::Server;
 use server::config::{Flags, Level, Loaded, Log, LogFormat};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::failure::{Failure, INTERRUPTED, talk};
+use crate::run::Signals;
 
 /// Read from the working directory where no file is named.
 const FILE: &str = "braid.toml";
@@ -118,28 +118,6 @@ fn log(log: &Log) -> Result<(), Failure> {
         LogFormat::Json => registry.with(lines.json()).try_init(),
     }
     .map_err(|error| Failure::Other(format!("cannot begin to log: {error}")))
-}
-
-/// Ctrl-C, and what supervisors send.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn new() -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::Other(format!("cannot listen for signals: {error}"));
-        let interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
-        let terminate = signal(SignalKind::terminate()).map_err(failed)?;
-        Ok(Self { interrupt, terminate })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
 }
 
 #[cfg(test)]

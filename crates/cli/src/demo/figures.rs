@@ -20,8 +20,8 @@ pub(crate) struct Figures {
     pub(crate) address: Option<String>,
     /// Its data.
     pub(crate) data: Option<String>,
-    /// Until it answered.
-    pub(crate) serve_seconds: f64,
+    /// Until it answered, where it was our own.
+    pub(crate) serve_seconds: Option<f64>,
     /// The import.
     pub(crate) import: Import,
     /// The whale page by page.

@@ -48,7 +48,7 @@ pub(crate) struct Options {
 /// Tells the story, and cleans up after it whatever its end. Looks after Ctrl-C itself.
 pub(crate) async fn run(mut session: Session, options: Options) -> Result<(), Failure> {
     let env = session.env.clone();
-    let mut interrupts = import::interrupts(&env);
+    let mut interrupts = import::interrupts(&env)?;
     let started = env.clock.boot();
     let (host, client) =
         if options.use_server { (Host::Given, session.client.clone()) } else { Host::start(&env).await? };
@@ -57,7 +57,7 @@ pub(crate) async fn run(mut session: Session, options: Options) -> Result<(), Fa
         seed: SEED,
         address: host.address(),
         data: host.data(),
-        serve_seconds: env.clock.boot().since(started).as_secs_f64(),
+        serve_seconds: host.data().map(|_| env.clock.boot().since(started).as_secs_f64()),
         ..Figures::default()
     };
     let mut story = Story { session: &mut session, options, client, figures, made: false };
@@ -112,9 +112,9 @@ impl Story<'_> {
     }
 
     fn serve(&mut self) -> Result<(), Failure> {
-        let text = match (&self.figures.address, &self.figures.data) {
-            (Some(address), Some(data)) => {
-                format!("{address}, data in {data}, ready in {}", seconds(self.figures.serve_seconds))
+        let text = match (&self.figures.address, &self.figures.data, self.figures.serve_seconds) {
+            (Some(address), Some(data), Some(took)) => {
+                format!("{address}, data in {data}, ready in {}", seconds(took))
             }
             _ => "the server that is there".to_owned(),
         };
@@ -261,6 +261,8 @@ impl Story<'_> {
                 name(1)
             ),
             (Some(data), false) => format!("removed {data}; --keep leaves it for a look\n"),
+            // What is not ours stays, and there is nothing to say.
+            (None, _) if !self.made => return Ok(()),
             (None, true) => {
                 format!("kept in the namespace {NAMESPACE}; `braid ns rm {NAMESPACE}` removes it\n")
             }

@@ -12,7 +12,8 @@ use super::report::{Report, Summary};
 use super::source::Source;
 use super::target::Target;
 use crate::failure::{Failure, INTERRUPTED, talk};
-use crate::output::Format;
+use crate::output::{Format, quoted};
+use crate::run::Signals;
 use crate::session::Session;
 
 /// Events in a request, unless asked otherwise.
@@ -61,7 +62,7 @@ pub(crate) async fn run(session: &mut Session, order: &Order) -> Result<(), Fail
     let inputs = Inputs::new(&order.files, order.format, order.text)?;
     let progress = Progress::of_bytes(&session.env.clock, inputs.read_bytes(), inputs.total_bytes());
     let feed = Feed { names: inputs.names(), source: Box::new(inputs), progress };
-    let mut interrupts = interrupts(&session.env);
+    let mut interrupts = interrupts(&session.env)?;
     let finished = import(&session.client, &session.env, &order.settings, feed, &mut interrupts).await?;
     show(session, &finished.summary)?;
     if finished.too_old > 0 && !order.settings.backfill {
@@ -137,17 +138,19 @@ fn no_thread(error: &std::io::Error) -> CallError {
 }
 
 /// One message for every Ctrl-C.
-pub(crate) fn interrupts(env: &Env) -> mpsc::Receiver<()> {
+pub(crate) fn interrupts(env: &Env) -> Result<mpsc::Receiver<()>, Failure> {
     let (pressed, interrupts) = mpsc::channel(1);
+    let mut signals = Signals::new()?;
     let watch = async move {
-        while tokio::signal::ctrl_c().await.is_ok() {
+        loop {
+            signals.next().await;
             if pressed.send(()).await.is_err() {
                 return;
             }
         }
     };
     env.spawn.task("braid-interrupt", Box::pin(watch));
-    interrupts
+    Ok(interrupts)
 }
 
 fn show(session: &mut Session, summary: &Summary) -> Result<(), Failure> {
@@ -176,15 +179,6 @@ fn backfill_command(order: &Order) -> String {
     let words: Vec<String> =
         words.into_iter().chain(order.files.iter().map(String::as_str)).map(quoted).collect();
     words.join(" ")
-}
-
-/// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=:./+@,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
