@@ -5,7 +5,9 @@
 //! wrong with them. Limits that concern one event are kept by the engine, which refuses that event and not its neighbours;
 //! here only the sums are judged that no request within those limits can reach.
 
-use engine::{EVENTS_MAX, Error, FILTERS_MAX, ITEMS_MAX, Reason, Result};
+use engine::{
+    BLOCKS_PER_CHANGE_MAX, EVENTS_MAX, Error, ITEMS_MAX, QUERY_TERMS_MAX, Reason, Result, SERIES_MAX,
+};
 
 /// Bytes that a request may have.
 pub const REQUEST_BYTES_MAX: usize = 4 << 20;
@@ -14,6 +16,8 @@ const ITEMS_TOTAL_MAX: usize = EVENTS_MAX * ITEMS_MAX;
 /// Pairs of metadata that the items of one request may have together.
 const PAIRS_TOTAL_MAX: usize = EVENTS_MAX * ITEMS_MAX;
 
+/// Queries in a search, trees and terms.
+const QUERY_NODES_MAX: usize = 4 * QUERY_TERMS_MAX;
 /// Objects, lists and values that a JSON text may have: more than any request within the limits, and few enough to hold.
 const JSON_PARTS_MAX: usize = 500_000;
 
@@ -37,7 +41,16 @@ pub fn check(message: &str, bytes: &[u8]) -> Result<()> {
     match message {
         "WriteEventRecordsRequest" => check_write(bytes),
         "ReadEventRecordsRequest" => {
-            at_most("event_filters", lists(bytes, 4).count(), FILTERS_MAX, "filters")
+            at_most("event_filters", lists(bytes, 4).count(), QUERY_TERMS_MAX, "filters")
+        }
+        "SearchEventRecordsRequest" => {
+            at_most("time_series_ids", lists(bytes, 3).count(), SERIES_MAX, "series")?;
+            let nodes = lists(bytes, 5).map(|query| nodes(query, QUERY_NODES_MAX)).sum();
+            at_most("search_query", nodes, QUERY_NODES_MAX, "queries inside each other")
+        }
+        "AddBlockRequest" => at_most("blocks", lists(bytes, 2).count(), BLOCKS_PER_CHANGE_MAX, "blocks"),
+        "RemoveBlockRequest" => {
+            at_most("time_series_ids", lists(bytes, 2).count(), BLOCKS_PER_CHANGE_MAX, "ids")
         }
         "UpdateNamespaceRequest" => {
             let paths = lists(bytes, 2).flat_map(|mask| lists(mask, 1)).count();
@@ -63,6 +76,18 @@ fn check_write(bytes: &[u8]) -> Result<()> {
     }
     at_most("events.event_items", items, ITEMS_TOTAL_MAX, "items in one request")?;
     at_most("events.event_items.value_metadata", pairs, PAIRS_TOTAL_MAX, "pairs in one request")
+}
+
+/// The queries in a query and itself, counted up to a little over `max`: it goes no deeper than it counts.
+fn nodes(query: &[u8], max: usize) -> usize {
+    let mut found = 1;
+    for part in lists(query, 1).flat_map(|tree| lists(tree, 2)) {
+        if found > max {
+            break;
+        }
+        found += nodes(part, max - found.min(max));
+    }
+    found
 }
 
 fn at_most(field: &str, found: usize, max: usize, what: &str) -> Result<()> {
@@ -160,6 +185,32 @@ mod tests {
         };
         assert_eq!(judge(&read(64)), "ok");
         assert_eq!(judge(&read(65)), "RANGE_TOO_WIDE event_filters: 65 filters; send at most 64");
+        let search = |series, terms| {
+            let part = v1::SearchQuery::default();
+            let tree = v1::BooleanQuery { operator: 1, search_query: vec![part; terms] };
+            let query = v1::search_query::Query::BooleanQuery(tree);
+            v1::SearchEventRecordsRequest {
+                time_series_ids: vec!["s".to_owned(); series],
+                search_query: Some(v1::SearchQuery { query: Some(query) }),
+                ..v1::SearchEventRecordsRequest::default()
+            }
+        };
+        assert_eq!(judge(&search(100, 255)), "ok");
+        assert_eq!(judge(&search(101, 1)), "RANGE_TOO_WIDE time_series_ids: 101 series; send at most 100");
+        let refused = judge(&search(1, 256));
+        assert!(refused.starts_with("RANGE_TOO_WIDE search_query: 257 queries"), "{refused}");
+        let add = |blocks| crate::admin::v1::AddBlockRequest {
+            blocks: vec![crate::admin::v1::Block::default(); blocks],
+            ..Default::default()
+        };
+        assert_eq!(judge(&add(1_000)), "ok");
+        assert_eq!(judge(&add(1_001)), "RANGE_TOO_WIDE blocks: 1001 blocks; send at most 1000");
+        let remove = |ids| crate::admin::v1::RemoveBlockRequest {
+            time_series_ids: vec![String::new(); ids],
+            ..Default::default()
+        };
+        assert_eq!(judge(&remove(1_000)), "ok");
+        assert_eq!(judge(&remove(1_001)), "RANGE_TOO_WIDE time_series_ids: 1001 ids; send at most 1000");
         let update = |paths| crate::admin::v1::UpdateNamespaceRequest {
             update_mask: Some(prost_types::FieldMask { paths: vec!["slo".to_owned(); paths] }),
             ..Default::default()

@@ -3,7 +3,9 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::{completions, config, demo, doctor, get, import, ns, put, serve, slices, tail};
+use crate::commands::{
+    block, completions, config, demo, doctor, get, import, ns, put, search, serve, slices, tail,
+};
 use crate::output::Format;
 
 const EXAMPLES: &str = "\
@@ -61,12 +63,16 @@ pub(crate) enum Command {
     Import(import::Args),
     /// Read the events of a series
     Get(get::Args),
+    /// Read the events of some series that match a query
+    Search(search::Args),
     /// Print the events of a series as they arrive
     Tail(tail::Args),
     /// List, show, make, change and delete namespaces
     Ns(ns::Args),
     /// List the slices of a namespace
     Slices(slices::Args),
+    /// Block, unblock and list series whose reads or writes are refused
+    Block(block::Args),
     /// Write a completion script for a shell
     Completions(completions::Args),
 }

@@ -37,9 +37,11 @@ fn main() -> ExitCode {
         Command::Put(args) => run::following(&global, |session| commands::put::run(session, args)),
         Command::Import(args) => run::following(&global, |session| commands::import::run(session, args)),
         Command::Get(args) => run::calling(&global, |session| commands::get::run(session, args)),
+        Command::Search(args) => run::calling(&global, |session| commands::search::run(session, args)),
         Command::Tail(args) => run::following(&global, |session| commands::tail::run(session, args)),
         Command::Ns(args) => run::calling(&global, |session| commands::ns::run(session, args)),
         Command::Slices(args) => run::calling(&global, |session| commands::slices::run(session, args)),
+        Command::Block(args) => run::calling(&global, |session| commands::block::run(session, args)),
         Command::Completions(args) => commands::completions::run(args),
     };
     failure::end(ended, global.output)

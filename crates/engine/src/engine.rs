@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use env::Env;
-use model::NamespaceName;
+use model::{NamespaceName, SeriesId};
 use prometheus_client::registry::Registry;
 use store::Store;
 
+use crate::block::{Access, BlockChange};
 use crate::catalog::Catalog;
 use crate::metrics::{Metrics, Mode, Write};
 use crate::read::read_page;
 use crate::write::{WriteQueue, write_queued, write_synced};
 use crate::{
-    Namespace, NamespaceSpec, QueueCounts, ReadPage, ReadRequest, Result, SliceInfo, WriteAnswer,
-    WriteRequest,
+    Block, Namespace, NamespaceSpec, NewBlock, QueueCounts, ReadPage, ReadRequest, Result, SliceInfo,
+    WriteAnswer, WriteRequest,
 };
 
 /// Namespaces, writes and reads over one store. Cheap to clone.
@@ -128,16 +129,54 @@ impl Engine {
         self.queue.counts()
     }
 
-    /// Reads one page of a series.
+    /// Reads one page of one or several series.
     pub async fn read(&self, request: ReadRequest) -> Result<ReadPage> {
         let (namespace, started) = (request.namespace.clone(), self.env.clock.boot());
-        let mut read = read_page(&self.catalog, &self.store, self.env.clock.wall(), request).await;
+        let mut read = match self.check_read(&request) {
+            Ok(()) => read_page(&self.catalog, &self.store, &*self.env.clock, request).await,
+            Err(refused) => Err(refused),
+        };
         let took = self.env.clock.boot().since(started);
         if let Ok(page) = &mut read {
             page.cost.time_taken = took;
         }
         self.metrics.read(&self.catalog, &namespace, took, &read);
         read
+    }
+
+    /// Refuses a read of a blocked series.
+    fn check_read(&self, request: &ReadRequest) -> Result<()> {
+        let (dataset, now) = (self.catalog.find(&request.namespace)?, self.env.clock.wall());
+        request.series.iter().try_for_each(|series| dataset.check_access(series, now, Access::Read))
+    }
+
+    /// Blocks ids, in place of what was said of them before; gives back the blocks. In force here at once, and on other
+    /// servers when they next call [`Engine::refresh_blocks`].
+    pub async fn add_blocks(&self, name: &NamespaceName, blocks: Vec<NewBlock>) -> Result<Vec<Block>> {
+        self.catalog.change_blocks(name, &BlockChange::Add(blocks)).await
+    }
+
+    /// What [`Engine::add_blocks`] would answer now, changing nothing.
+    pub fn check_blocks(&self, name: &NamespaceName, blocks: Vec<NewBlock>) -> Result<Vec<Block>> {
+        let (dataset, now) = (self.catalog.find(name)?, self.env.clock.wall());
+        Ok(dataset.blocks.changed(&BlockChange::Add(blocks), now)?.1)
+    }
+
+    /// Removes the blocks of ids; gives back those that there were.
+    pub async fn remove_blocks(&self, name: &NamespaceName, series: Vec<SeriesId>) -> Result<Vec<Block>> {
+        self.catalog.change_blocks(name, &BlockChange::Remove(series)).await
+    }
+
+    /// The blocks that are in force here, in the order of their ids.
+    pub fn list_blocks(&self, name: &NamespaceName) -> Result<Vec<Block>> {
+        let dataset = self.catalog.find(name)?;
+        Ok(dataset.blocks.in_force(self.env.clock.wall()).cloned().collect())
+    }
+
+    /// Takes over what other servers have changed of blocked ids; gives back in how many namespaces. To be called every
+    /// second: that is how long another server's change takes to be in force here.
+    pub async fn refresh_blocks(&self) -> Result<usize> {
+        self.catalog.refresh_blocks().await
     }
 
     /// Makes the next slice of every namespace that is written to, once half of its present one is over; gives back how

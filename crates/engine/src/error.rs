@@ -43,12 +43,16 @@ reasons! {
     EventInFuture = "EVENT_IN_FUTURE",
     /// No namespace of this name.
     NamespaceNotFound = "NAMESPACE_NOT_FOUND",
+    /// The series is blocked for what was asked.
+    IdBlocked = "ID_BLOCKED",
     /// A namespace of this name exists.
     NamespaceExists = "NAMESPACE_EXISTS",
     /// The object changed since it was read.
     EtagMismatch = "ETAG_MISMATCH",
     /// A queue or a limit is full; try again later.
     RateLimited = "RATE_LIMITED",
+    /// A read that cannot be answered within the limits, however often it is sent.
+    ReadBudgetExceeded = "READ_BUDGET_EXCEEDED",
     /// The store cannot keep up.
     BackendOverloaded = "BACKEND_OVERLOADED",
     /// The store did not answer in time, or its outcome is unknown.

@@ -16,6 +16,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::block::Access;
 use crate::catalog::Catalog;
 use crate::{ReadPage, Reason, Result, WriteAnswer};
 
@@ -65,6 +66,20 @@ impl EncodeLabelValue for Dropped {
             Self::Store => "store",
             Self::TooOld => "too_old",
             Self::NamespaceDeleted => "namespace_deleted",
+        };
+        EncodeLabelValue::encode(&name, encoder)
+    }
+}
+
+/// What a blocked request wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Blocked(Access);
+
+impl EncodeLabelValue for Blocked {
+    fn encode(&self, encoder: &mut LabelValueEncoder<'_>) -> fmt::Result {
+        let name = match self.0 {
+            Access::Read => "read",
+            Access::Write => "write",
         };
         EncodeLabelValue::encode(&name, encoder)
     }
@@ -137,6 +152,12 @@ struct DroppedLabels {
     reason: Dropped,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BlockedLabels {
+    namespace: Label,
+    access: Blocked,
+}
+
 /// A write that has ended.
 pub(crate) struct Write<'a> {
     pub(crate) namespace: &'a NamespaceName,
@@ -156,6 +177,8 @@ pub(crate) struct Metrics {
     writes: Family<WriteLabels, Counter>,
     write_durations: Family<ModeLabels, Histogram>,
     queue_dropped: Family<DroppedLabels, Counter>,
+    partial: Family<NamespaceLabels, Counter>,
+    blocked: Family<BlockedLabels, Counter>,
 }
 
 impl Default for Metrics {
@@ -170,6 +193,8 @@ impl Default for Metrics {
             writes: Family::default(),
             write_durations: Family::new_with_constructor(seconds),
             queue_dropped: Family::default(),
+            partial: Family::default(),
+            blocked: Family::default(),
         }
     }
 }
@@ -206,6 +231,16 @@ impl Metrics {
             "Rows that were queued and could not be stored",
             self.queue_dropped.clone(),
         );
+        registry.register(
+            "braid_partial_returns",
+            "Pages that ended because their time was over",
+            self.partial.clone(),
+        );
+        registry.register(
+            "braid_blocked_requests",
+            "Requests that were refused, or some of whose events were, because an id is blocked",
+            self.blocked.clone(),
+        );
     }
 
     /// Counts a read.
@@ -222,9 +257,15 @@ impl Metrics {
             self.reads.get_or_create(&labels).inc();
             let labels = RouteLabels { namespace: namespace.clone(), route: ORIGIN };
             self.read_durations.get_or_create(&labels).observe(took.as_secs_f64());
+            if read.as_ref().is_err_and(|error| error.reason() == Reason::IdBlocked) {
+                self.blocked(&namespace, Access::Read);
+            }
             if let Ok(page) = read {
-                let bytes = page.cost.bytes_read as f64;
-                self.read_bytes.get_or_create(&NamespaceLabels { namespace }).observe(bytes);
+                let labels = NamespaceLabels { namespace };
+                self.read_bytes.get_or_create(&labels).observe(page.cost.bytes_read as f64);
+                if page.partial.is_some() {
+                    self.partial.get_or_create(&labels).inc();
+                }
             }
         });
     }
@@ -241,12 +282,20 @@ impl Metrics {
                 Ok(answer) => {
                     count(Outcome(None), answer.accepted);
                     answer.refused.iter().for_each(|refusal| count(Outcome(Some(refusal.reason)), 1));
+                    if answer.refused.iter().any(|refusal| refusal.reason == Reason::IdBlocked) {
+                        self.blocked(&namespace, Access::Write);
+                    }
                 }
                 Err(_) => count(Outcome::of(result), write.events),
             }
             let labels = ModeLabels { namespace: namespace.clone(), mode };
             self.write_durations.get_or_create(&labels).observe(write.took.as_secs_f64());
         });
+    }
+
+    fn blocked(&self, namespace: &Label, access: Access) {
+        let labels = BlockedLabels { namespace: namespace.clone(), access: Blocked(access) };
+        self.blocked.get_or_create(&labels).inc();
     }
 
     /// Counts rows that were queued and lost.
@@ -271,7 +320,11 @@ impl Metrics {
         for mode in [Mode::Synced, Mode::Queued] {
             self.write_durations.remove(&ModeLabels { namespace: namespace.clone(), mode });
         }
+        for access in [Access::Read, Access::Write] {
+            self.blocked.remove(&BlockedLabels { namespace: namespace.clone(), access: Blocked(access) });
+        }
         self.read_durations.remove(&RouteLabels { namespace: namespace.clone(), route });
+        self.partial.remove(&NamespaceLabels { namespace: namespace.clone() });
         self.read_bytes.remove(&NamespaceLabels { namespace });
     }
 

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use model::{Interval, NamespaceName, Order, Position, SeriesId, Slice};
 
-use crate::{Event, EventInput, Refusal};
+use crate::{Event, EventInput, Refusal, SearchQuery};
 
 /// Most events on a page.
 pub const PAGE_RECORDS_MAX: usize = 10_000;
@@ -13,8 +12,8 @@ pub const PAGE_RECORDS_MAX: usize = 10_000;
 pub const PAGE_RECORDS_DEFAULT: usize = 100;
 /// A page ends once its events have so many bytes, so that default gRPC clients can take it.
 pub const PAGE_BYTES_MAX: u64 = 3_500_000;
-/// Filters that a read may have.
-pub const FILTERS_MAX: usize = 64;
+/// Series that a search may name.
+pub const SERIES_MAX: usize = 100;
 
 /// Events to write.
 #[derive(Clone, Debug)]
@@ -36,26 +35,17 @@ pub struct WriteAnswer {
     pub cost: Cost,
 }
 
-/// Keeps events that have an item with this key and value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EventFilter {
-    /// The item's key.
-    pub key: Bytes,
-    /// The item's value.
-    pub value: Bytes,
-}
-
-/// One page of a read of one series.
+/// One page of the events of some series.
 #[derive(Clone, Debug)]
 pub struct ReadRequest {
     /// Where from.
     pub namespace: NamespaceName,
-    /// Whose events.
-    pub series: SeriesId,
+    /// Whose events: 1 to [`SERIES_MAX`], each once.
+    pub series: Vec<SeriesId>,
     /// Of which time.
     pub interval: Interval,
-    /// All must match.
-    pub filters: Vec<EventFilter>,
+    /// Which of them; all where there is none.
+    pub query: Option<SearchQuery>,
     /// At most so many events; 1 to [`PAGE_RECORDS_MAX`].
     pub page_records: usize,
     /// In which order.
@@ -64,6 +54,8 @@ pub struct ReadRequest {
     pub resume: Option<Resume>,
     /// At most so many events over all pages; none without limit.
     pub total_limit: Option<u64>,
+    /// Answer what is there after so long; none for the namespace's own limit.
+    pub max_latency: Option<Duration>,
 }
 
 /// A logical position between two pages. It names no table and no partition, so it stays right whatever happens to
@@ -87,6 +79,8 @@ pub struct ReadPage {
     pub events: Vec<Event>,
     /// Where the next page begins; none at the end.
     pub next: Option<Resume>,
+    /// Set where time ran out before the page was done.
+    pub partial: Option<Partial>,
     /// The interval reaches into time that retention has dropped.
     pub retention_truncated: bool,
     /// Partitions from which this or an earlier page has read anything, of those that this page visited: at most 4,160.
@@ -98,6 +92,8 @@ pub struct ReadPage {
 /// How much was read of one partition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartitionBytes {
+    /// Whose it is: a place in the request's list of series.
+    pub series: usize,
     /// Where its slice starts, nanoseconds since 1970.
     pub slice_start: i64,
     /// Its time bucket.
@@ -107,6 +103,15 @@ pub struct PartitionBytes {
     /// Logical bytes that the store read, on this page and on those before: never more than the partition had, as long
     /// as rows are not overwritten between the pages.
     pub bytes: u64,
+}
+
+/// A page that ended because its time was over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partial {
+    /// Whose limit it was: `MAX_LATENCY` of the request, or `READ_MAX` of the namespace.
+    pub reason: &'static str,
+    /// Of this time the pages so far have every event that was asked for.
+    pub complete: Interval,
 }
 
 /// What an answer cost.

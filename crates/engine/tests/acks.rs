@@ -80,9 +80,10 @@ impl World {
     async fn stored(&self) -> usize {
         let request = ReadRequest {
             namespace: self.name.clone(),
-            series: SeriesId::new("s").unwrap(),
+            series: vec![SeriesId::new("s").unwrap()],
             interval: Interval::ALL,
-            filters: Vec::new(),
+            query: None,
+            max_latency: None,
             page_records: 100,
             order: Order::NewestFirst,
             resume: None,

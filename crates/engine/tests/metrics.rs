@@ -58,9 +58,10 @@ impl World {
     async fn read(&self, namespace: &str, page_records: usize) {
         let request = ReadRequest {
             namespace: name(namespace),
-            series: SeriesId::new("s").unwrap(),
+            series: vec![SeriesId::new("s").unwrap()],
             interval: Interval::ALL,
-            filters: Vec::new(),
+            query: None,
+            max_latency: None,
             page_records,
             order: Order::NewestFirst,
             resume: None,

@@ -55,9 +55,10 @@ impl World {
     fn request(&self) -> ReadRequest {
         ReadRequest {
             namespace: self.name.clone(),
-            series: SeriesId::new("s").unwrap(),
+            series: vec![SeriesId::new("s").unwrap()],
             interval: Interval::ALL,
-            filters: Vec::new(),
+            query: None,
+            max_latency: None,
             page_records: 100,
             order: Order::OldestFirst,
             resume: None,

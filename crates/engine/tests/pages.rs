@@ -7,17 +7,34 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, Event, EventFilter, EventInput, ItemInput, NamespaceSpec, ReadRequest, Resume, Shape,
+    Engine, Event, EventInput, ItemInput, Limit, NamespaceSpec, ReadRequest, Resume, SearchQuery, Shape,
     WriteRequest,
 };
-use env::{Env, ManualClock};
+use env::{BoxFuture, Env, ManualClock};
 use model::{Interval, NamespaceName, Order, SeriesId};
+use store::layer::{Call, Layer, Layered, Op, Outcome};
 use store::{MemoryStore, Store};
 
 const START: i64 = 1_774_656_000;
 
 /// What an event should come back as: (time, id) to (key to value).
 type Reference = BTreeMap<(i64, String), BTreeMap<String, Bytes>>;
+
+/// A store in which every scan takes a millisecond.
+struct Slow(Arc<ManualClock>);
+
+impl Layer for Slow {
+    async fn around<T: Outcome>(
+        &self,
+        call: Call,
+        next: BoxFuture<'static, store::Result<T>>,
+    ) -> store::Result<T> {
+        if call.op == Op::Scan {
+            self.0.advance(Duration::from_millis(1));
+        }
+        next.await
+    }
+}
 
 struct World {
     engine: Engine,
@@ -28,13 +45,15 @@ struct World {
 }
 
 async fn world(random: &mut fastrand::Rng) -> World {
-    let env = Env { clock: Arc::new(ManualClock::starting_at(START * 1_000_000_000)), ..Env::system() };
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let clock = Arc::new(ManualClock::starting_at(START * 1_000_000_000));
+    let env = Env { clock: Arc::<ManualClock>::clone(&clock), ..Env::system() };
+    let store: Arc<dyn Store> = Arc::new(Layered::new(Arc::new(MemoryStore::new()), Slow(clock)));
     let engine = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
     let name = NamespaceName::new("pages").unwrap();
     let seconds_per_bucket = *random.choice([60, 600, 3_600].iter()).unwrap();
     let shape = Shape { seconds_per_slice: 3_600, seconds_per_bucket, buckets_per_id: random.u16(1..6) };
-    let spec = NamespaceSpec { shape, accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
+    let (accept_limit, read_max) = (Duration::ZERO, Duration::from_secs(3_600));
+    let spec = NamespaceSpec { shape, accept_limit, read_max, ..NamespaceSpec::default() };
     engine.create_namespace(&name, spec).await.unwrap();
     World { engine, store, env, name, reference: BTreeMap::new() }
 }
@@ -99,18 +118,17 @@ impl World {
         panic!("the read does not end");
     }
 
-    fn expected(&self, request: &ReadRequest) -> Vec<(i64, String, BTreeMap<String, Bytes>)> {
-        let all = self.reference.get(request.series.as_str()).into_iter().flatten();
-        let inside = all.filter(|((time, _), items)| {
-            let matches = |filter: &EventFilter| {
-                let key = std::str::from_utf8(&filter.key).unwrap();
-                items.get(key) == Some(&filter.value)
-            };
-            (request.interval.start()..request.interval.end()).contains(time)
-                && request.filters.iter().all(matches)
-        });
-        let mut events: Vec<_> =
-            inside.map(|((time, id), items)| (*time, id.clone(), items.clone())).collect();
+    fn expected(&self, request: &ReadRequest) -> Vec<Found> {
+        let mut events = Vec::new();
+        for series in &request.series {
+            for ((time, id), items) in self.reference.get(series.as_str()).into_iter().flatten() {
+                let inside = (request.interval.start()..request.interval.end()).contains(time);
+                if inside && request.query.as_ref().is_none_or(|query| matches(query, items)) {
+                    events.push((*time, id.clone(), series.as_str().to_owned(), items.clone()));
+                }
+            }
+        }
+        events.sort();
         if request.order == Order::NewestFirst {
             events.reverse();
         }
@@ -119,33 +137,77 @@ impl World {
     }
 }
 
-fn plain(event: Event) -> (i64, String, BTreeMap<String, Bytes>) {
+/// An event as the reference knows it, in the one total order.
+type Found = (i64, String, String, BTreeMap<String, Bytes>);
+
+/// The plainest meaning of a query: every value is looked at for every term.
+fn matches(query: &SearchQuery, items: &BTreeMap<String, Bytes>) -> bool {
+    match query {
+        SearchQuery::And(parts) => parts.iter().all(|part| matches(part, items)),
+        SearchQuery::Or(parts) => parts.iter().any(|part| matches(part, items)),
+        SearchQuery::Not(parts) => parts.iter().all(|part| !matches(part, items)),
+        SearchQuery::Equals { key, value } => items.get(key) == Some(value),
+        SearchQuery::Exists { key } => items.contains_key(key),
+        SearchQuery::Prefix { key, value } => items.get(key).is_some_and(|found| found.starts_with(value)),
+        // The values here are no numbers.
+        SearchQuery::Range { key, lower, upper } => items.get(key).is_some_and(|found| {
+            let above = |limit: &Limit| *found > limit.value || (limit.inclusive && *found == limit.value);
+            let below = |limit: &Limit| *found < limit.value || (limit.inclusive && *found == limit.value);
+            lower.as_ref().is_none_or(above) && upper.as_ref().is_none_or(below)
+        }),
+    }
+}
+
+fn any_query(random: &mut fastrand::Rng, depth: u8) -> SearchQuery {
+    let key = format!("k{}", random.u8(0..4));
+    let value = |random: &mut fastrand::Rng| Bytes::from(vec![random.u8(0..3); random.usize(0..20)]);
+    let kind = random.u8(if depth == 0 { 3..7 } else { 0..7 });
+    let limit = |random: &mut fastrand::Rng| {
+        random.bool().then(|| Limit { value: value(random), inclusive: random.bool() })
+    };
+    if kind < 3 {
+        let parts: Vec<_> = (0..random.usize(1..4)).map(|_| any_query(random, depth - 1)).collect();
+        return match kind {
+            0 => SearchQuery::And(parts),
+            1 => SearchQuery::Or(parts),
+            _ => SearchQuery::Not(parts),
+        };
+    }
+    match kind {
+        3 => SearchQuery::Equals { key, value: value(random) },
+        4 => SearchQuery::Exists { key },
+        5 => SearchQuery::Prefix { key, value: Bytes::from(vec![random.u8(0..3); random.usize(0..3)]) },
+        _ => SearchQuery::Range { key, lower: limit(random), upper: limit(random) },
+    }
+}
+
+fn plain(event: Event) -> Found {
     assert!(!event.continues);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let count = event.items.len();
     let items: BTreeMap<String, Bytes> =
         event.items.into_iter().map(|item| (text(&item.key), item.value)).collect();
     assert_eq!(items.len(), count, "an item came twice");
-    (event.time.nanos(), text(event.event_id.as_bytes()), items)
+    (event.time.nanos(), text(event.event_id.as_bytes()), event.series.as_str().to_owned(), items)
 }
 
 fn any_request(world: &World, random: &mut fastrand::Rng) -> ReadRequest {
     let bound =
         |random: &mut fastrand::Rng| (START - random.i64(-4_000..10_000)) * 1_000_000_000 - random.i64(0..2);
     let (a, b) = (bound(random), bound(random));
-    let filter = |random: &mut fastrand::Rng| EventFilter {
-        key: Bytes::from(format!("k{}", random.u8(0..4))),
-        value: Bytes::from(vec![random.u8(0..3); random.usize(0..20)]),
-    };
+    let mut series: Vec<u8> = (0..5).collect();
+    random.shuffle(&mut series);
+    series.truncate(if random.bool() { 1 } else { random.usize(1..5) });
     ReadRequest {
         namespace: world.name.clone(),
-        series: SeriesId::new(&format!("s{}", random.u8(0..4))).unwrap(),
+        series: series.iter().map(|at| SeriesId::new(&format!("s{at}")).unwrap()).collect(),
         interval: Interval::new(a.min(b), a.max(b)).unwrap(),
-        filters: if random.u8(0..4) == 0 { vec![filter(random)] } else { Vec::new() },
+        query: if random.u8(0..3) == 0 { Some(any_query(random, 3)) } else { None },
         page_records: 1,
         order: if random.bool() { Order::NewestFirst } else { Order::OldestFirst },
         resume: None,
         total_limit: if random.bool() { None } else { Some(random.u64(1..50)) },
+        max_latency: None,
     }
 }
 
@@ -168,6 +230,49 @@ async fn the_union_of_the_pages_is_the_sorted_list() {
 }
 
 #[tokio::test]
+async fn pages_cut_short_by_time_add_up_and_say_what_is_complete() {
+    let mut cuts = 0;
+    for seed in 0..40 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut world = world(&mut random).await;
+        for _ in 0..8 {
+            world.write(&mut random).await;
+        }
+        for _ in 0..10 {
+            let mut request = ReadRequest { page_records: 500, ..any_request(&world, &mut random) };
+            let expected = world.expected(&request);
+            let (mut read, mut latency) = (Vec::new(), random.u64(1..30));
+            loop {
+                request.max_latency = Some(Duration::from_millis(latency));
+                let page = world.engine.read(request.clone()).await.unwrap();
+                read.extend(page.events.into_iter().map(plain));
+                request.resume = page.next;
+                let Some(partial) = page.partial else {
+                    if request.resume.is_none() {
+                        break;
+                    }
+                    continue;
+                };
+                cuts += 1;
+                assert_eq!(partial.reason, "MAX_LATENCY");
+                assert!(request.resume.is_some(), "a page that was cut short goes on");
+                let within = partial.complete.start()..partial.complete.end();
+                let complete = expected.iter().filter(|event| within.contains(&event.0)).count();
+                assert!(
+                    read.len() >= complete
+                        && read.iter().take(complete).all(|event| within.contains(&event.0))
+                );
+                assert!(read.iter().eq(expected.iter().take(read.len())), "in order, without holes");
+                // Whoever allows too little time for one group never gets anywhere.
+                latency += 3;
+            }
+            assert_eq!(read, expected, "seed {seed}: {request:?}");
+        }
+    }
+    assert!(cuts > 500, "{cuts}");
+}
+
+#[tokio::test]
 async fn a_page_goes_on_after_a_restart() {
     let mut random = fastrand::Rng::with_seed(99);
     let mut world = world(&mut random).await;
@@ -176,8 +281,8 @@ async fn a_page_goes_on_after_a_restart() {
     }
     let mut request = any_request(&world, &mut random);
     request.interval = Interval::ALL;
-    (request.filters, request.total_limit) = (Vec::new(), None);
-    request.series = SeriesId::new("s1").unwrap();
+    (request.query, request.total_limit) = (None, None);
+    request.series = vec![SeriesId::new("s1").unwrap()];
     let expected = world.expected(&request);
     let (mut read, mut resume) = (Vec::new(), None::<Resume>);
     loop {

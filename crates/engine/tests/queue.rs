@@ -48,9 +48,10 @@ impl World {
     async fn read(&self) -> usize {
         let request = ReadRequest {
             namespace: self.name.clone(),
-            series: SeriesId::new("s").unwrap(),
+            series: vec![SeriesId::new("s").unwrap()],
             interval: Interval::ALL,
-            filters: Vec::new(),
+            query: None,
+            max_latency: None,
             page_records: 10_000,
             order: Order::NewestFirst,
             resume: None,

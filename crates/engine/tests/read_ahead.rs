@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, EventFilter, EventInput, ItemInput, NamespaceSpec, ReadRequest, Reason, Shape, WriteRequest,
+    Engine, EventInput, ItemInput, NamespaceSpec, ReadRequest, Reason, SearchQuery, Shape, WriteRequest,
 };
 use env::{BoxFuture, Env, ManualClock};
 use model::{Interval, NamespaceName, SeriesId};
@@ -102,9 +102,10 @@ impl World {
     fn request(&self, page_records: usize) -> ReadRequest {
         ReadRequest {
             namespace: self.name.clone(),
-            series: SeriesId::new("s").unwrap(),
+            series: vec![SeriesId::new("s").unwrap()],
             interval: Interval::ALL,
-            filters: Vec::new(),
+            query: None,
+            max_latency: None,
             page_records,
             order: model::Order::NewestFirst,
             resume: None,
@@ -146,13 +147,13 @@ async fn a_long_read_is_read_ahead_page_by_page_and_no_further() {
 #[tokio::test]
 async fn a_read_that_outgrows_its_guess_asks_for_more_and_more() {
     let world = world(1).await;
-    let filters = vec![EventFilter { key: Bytes::from_static(b"none"), value: Bytes::new() }];
-    let page = world.engine.read(ReadRequest { filters, ..world.request(3_000) }).await.unwrap();
+    let query = Some(SearchQuery::Exists { key: "none".to_owned() });
+    let page = world.engine.read(ReadRequest { query, ..world.request(3_000) }).await.unwrap();
     assert_eq!((page.events.len(), page.next), (0, None));
     // 3,001 rows, then as many again and some more, then the rest.
     assert_eq!(world.counts(), (3, 0));
-    let filters = vec![EventFilter { key: Bytes::from_static(b"none"), value: Bytes::new() }];
-    world.engine.read(ReadRequest { filters, ..world.request(1) }).await.unwrap();
+    let query = Some(SearchQuery::Exists { key: "none".to_owned() });
+    world.engine.read(ReadRequest { query, ..world.request(1) }).await.unwrap();
     let (scans, _) = world.counts();
     assert!(scans - 3 < 12, "{scans}");
 }

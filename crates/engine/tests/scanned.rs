@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, EventFilter, EventInput, ItemInput, NamespaceSpec, ReadPage, ReadRequest, Shape, WriteRequest,
+    Engine, EventInput, ItemInput, NamespaceSpec, ReadPage, ReadRequest, SearchQuery, Shape, WriteRequest,
 };
 use env::{Env, ManualClock};
 use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableName, TableRef};
@@ -58,9 +58,10 @@ impl World {
     fn request(&self, order: Order) -> ReadRequest {
         ReadRequest {
             namespace: self.name.clone(),
-            series: SeriesId::new("s").unwrap(),
+            series: vec![SeriesId::new("s").unwrap()],
             interval: Interval::ALL,
-            filters: Vec::new(),
+            query: None,
+            max_latency: None,
             page_records: 100,
             order,
             resume: None,
@@ -144,10 +145,10 @@ async fn the_pages_together_have_read_every_partition_once() {
         let sizes = world.sizes().await;
         for order in [Order::NewestFirst, Order::OldestFirst] {
             // A filter that drops nearly everything, and none.
-            let filter = EventFilter { key: Bytes::from_static(b"k1"), value: Bytes::from_static(b"\x07") };
-            for filters in [vec![filter], Vec::new()] {
+            let query = SearchQuery::Equals { key: "k1".to_owned(), value: Bytes::from_static(b"\x07") };
+            for query in [Some(query), None] {
                 let request =
-                    ReadRequest { page_records: random.usize(1..20), filters, ..world.request(order) };
+                    ReadRequest { page_records: random.usize(1..20), query, ..world.request(order) };
                 let said = world.read_all(request, &sizes).await;
                 assert_eq!(said, sizes, "seed {seed}");
             }

@@ -306,9 +306,10 @@ async fn slices_that_could_not_be_made_refuse_only_their_own_events() {
     assert_eq!(world.write(&hours).await.unwrap().accepted, 3);
     let read = ReadRequest {
         namespace: world.name.clone(),
-        series: SeriesId::new("s").unwrap(),
+        series: vec![SeriesId::new("s").unwrap()],
         interval: Interval::ALL,
-        filters: Vec::new(),
+        query: None,
+        max_latency: None,
         page_records: 100,
         order: Order::OldestFirst,
         resume: None,

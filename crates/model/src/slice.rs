@@ -157,7 +157,7 @@ pub fn check_width(seconds: u32) -> Result<(), Error> {
 }
 
 /// Year, month and day (UTC) of a time not before 1970.
-pub(crate) fn civil_date(nanos: i64) -> (i64, i64, i64) {
+pub fn civil_date(nanos: i64) -> (i64, i64, i64) {
     // Counted in years that begin in March, so that a leap day is the last day of its year, and in eras of 400
     // years (146,097 days), which all look alike.
     let day_number = nanos / (86_400 * NANOS_PER_SECOND) + 719_468;

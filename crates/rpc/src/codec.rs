@@ -6,13 +6,12 @@ use bytes::Buf;
 use engine::Error;
 use prost::{Message, Name};
 use tonic::Status;
-use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder};
-use tonic_prost::ProstEncoder;
+use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, EncodeBuf, Encoder};
 
 use crate::status::status;
 
-/// Encoding buffers grow by this: most pages take a few steps, most small answers one.
-const BUFFER_BYTES: usize = 32 << 10;
+/// What a call's buffer has before its message is known; then it gets what the message needs, at once.
+const BUFFER_BYTES: usize = 1 << 10;
 /// A stream's messages are sent together up to this.
 const YIELD_BYTES: usize = 32 << 10;
 
@@ -34,15 +33,34 @@ where
 {
     type Encode = T;
     type Decode = U;
-    type Encoder = ProstEncoder<T>;
+    type Encoder = ExactEncoder<T>;
     type Decoder = LimitedDecoder<U>;
 
     fn encoder(&mut self) -> Self::Encoder {
-        ProstEncoder::new(buffers())
+        ExactEncoder { message: PhantomData }
     }
 
     fn decoder(&mut self) -> Self::Decoder {
         LimitedDecoder { message: PhantomData }
+    }
+}
+
+/// Encodes `T` into a buffer of its size: one that doubles would copy a page several times.
+pub(crate) struct ExactEncoder<T> {
+    message: PhantomData<T>,
+}
+
+impl<T: Message> Encoder for ExactEncoder<T> {
+    type Item = T;
+    type Error = Status;
+
+    fn encode(&mut self, message: T, buf: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        buf.reserve(message.encoded_len());
+        message.encode(buf).map_err(|error| Status::internal(error.to_string()))
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        buffers()
     }
 }
 

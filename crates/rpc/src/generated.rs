@@ -8,10 +8,20 @@
     reason = "generated code follows its generator, not the house"
 )]
 
-pub(crate) mod v1 {
-    include!(concat!(env!("OUT_DIR"), "/braid.v1.rs"));
+pub(crate) mod client {
+    pub(crate) mod v1 {
+        include!(concat!(env!("OUT_DIR"), "/client/braid.v1.rs"));
+    }
+    pub(crate) mod admin {
+        include!(concat!(env!("OUT_DIR"), "/client/braid.admin.v1.rs"));
+    }
 }
 
-pub(crate) mod admin {
-    include!(concat!(env!("OUT_DIR"), "/braid.admin.v1.rs"));
+pub(crate) mod server {
+    pub(crate) mod v1 {
+        include!(concat!(env!("OUT_DIR"), "/server/braid.v1.rs"));
+    }
+    pub(crate) mod admin {
+        include!(concat!(env!("OUT_DIR"), "/server/braid.admin.v1.rs"));
+    }
 }

@@ -23,10 +23,11 @@ use tower_layer::Layer;
 use crate::connect;
 use crate::deadline::{deadline_of, exceeded};
 use crate::gate::{Gate, HoldingBody, Limits};
-use crate::generated::admin::namespace_service_server::NamespaceServiceServer;
-use crate::generated::admin::ops_service_server::OpsServiceServer;
-use crate::generated::v1::time_series_service_server::TimeSeriesServiceServer;
-use crate::service::{Host, Namespaces, Ops, TimeSeries};
+use crate::generated::server::admin::block_service_server::BlockServiceServer;
+use crate::generated::server::admin::namespace_service_server::NamespaceServiceServer;
+use crate::generated::server::admin::ops_service_server::OpsServiceServer;
+use crate::generated::server::v1::time_series_service_server::TimeSeriesServiceServer;
+use crate::service::{Blocks, Host, Namespaces, Ops, TimeSeries};
 use crate::status::status;
 
 /// A call has its answer, or the beginning of its stream, within this: nobody holds a place by sending a request slowly.
@@ -73,6 +74,7 @@ pub fn router(host: &Host, serving: Serving) -> engine::Result<(Router, Health)>
         .add_service(
             NamespaceServiceServer::new(Namespaces { host: host.clone() }).max_decoding_message_size(limit),
         )
+        .add_service(BlockServiceServer::new(Blocks { host: host.clone() }).max_decoding_message_size(limit))
         .add_service(OpsServiceServer::new(Ops { host: host.clone() }).max_decoding_message_size(limit));
     if serving.reflection {
         routes = reflect(routes)?;

@@ -30,10 +30,13 @@ pub(crate) const fn code(reason: Reason) -> (Code, Option<Duration>) {
         }
         Reason::EventTooOld | Reason::EventInFuture => (Code::OutOfRange, None),
         Reason::NamespaceNotFound => (Code::NotFound, None),
+        Reason::IdBlocked => (Code::PermissionDenied, None),
         Reason::NamespaceExists => (Code::AlreadyExists, None),
         // The same request would be refused again: read the object, then send another one.
         Reason::EtagMismatch => (Code::Aborted, None),
         Reason::RateLimited => (Code::ResourceExhausted, Some(RETRY_SOON)),
+        // It would not fit the next time either.
+        Reason::ReadBudgetExceeded => (Code::ResourceExhausted, None),
         // A time-out leaves the outcome unknown. Writes are idempotent, so sending them again is right either way.
         Reason::BackendOverloaded | Reason::BackendTimeout => (Code::Unavailable, Some(RETRY_SOON)),
         Reason::NotReady => (Code::Unavailable, Some(RETRY_LATER)),
@@ -68,23 +71,6 @@ pub(crate) fn oversized() -> Status {
 mod tests {
     use super::*;
 
-    const REASONS: [Reason; 14] = [
-        Reason::FieldInvalid,
-        Reason::EventTooLarge,
-        Reason::RangeTooWide,
-        Reason::PageTokenInvalid,
-        Reason::EventTooOld,
-        Reason::EventInFuture,
-        Reason::NamespaceNotFound,
-        Reason::NamespaceExists,
-        Reason::EtagMismatch,
-        Reason::RateLimited,
-        Reason::BackendOverloaded,
-        Reason::BackendTimeout,
-        Reason::NotReady,
-        Reason::ChecksumMismatch,
-    ];
-
     /// Rendered from the status as a client decodes it, not from the table above.
     fn line(reason: Reason) -> String {
         let status = status(&Error::new(reason, "what to do"));
@@ -94,27 +80,29 @@ mod tests {
         assert_eq!(info.domain, "braid");
         let retry = details.retry_info().and_then(|retry| retry.retry_delay);
         let retry = retry.map_or_else(|| "-".to_owned(), |delay| format!("{}s", delay.as_secs()));
-        format!("{:<20}{:<20}{retry}\n", info.reason, format!("{:?}", status.code()))
+        format!("{:<21}{:<20}{retry}\n", info.reason, format!("{:?}", status.code()))
     }
 
     #[test]
     fn every_reason_has_its_published_code() {
-        let table: String = REASONS.into_iter().map(line).collect();
+        let table: String = Reason::ALL.iter().copied().map(line).collect();
         let expect = "
-FIELD_INVALID       InvalidArgument     -
-EVENT_TOO_LARGE     InvalidArgument     -
-RANGE_TOO_WIDE      InvalidArgument     -
-PAGE_TOKEN_INVALID  InvalidArgument     -
-EVENT_TOO_OLD       OutOfRange          -
-EVENT_IN_FUTURE     OutOfRange          -
-NAMESPACE_NOT_FOUND NotFound            -
-NAMESPACE_EXISTS    AlreadyExists       -
-ETAG_MISMATCH       Aborted             -
-RATE_LIMITED        ResourceExhausted   1s
-BACKEND_OVERLOADED  Unavailable         1s
-BACKEND_TIMEOUT     Unavailable         1s
-NOT_READY           Unavailable         5s
-CHECKSUM_MISMATCH   DataLoss            -
+FIELD_INVALID        InvalidArgument     -
+EVENT_TOO_LARGE      InvalidArgument     -
+RANGE_TOO_WIDE       InvalidArgument     -
+PAGE_TOKEN_INVALID   InvalidArgument     -
+EVENT_TOO_OLD        OutOfRange          -
+EVENT_IN_FUTURE      OutOfRange          -
+NAMESPACE_NOT_FOUND  NotFound            -
+ID_BLOCKED           PermissionDenied    -
+NAMESPACE_EXISTS     AlreadyExists       -
+ETAG_MISMATCH        Aborted             -
+RATE_LIMITED         ResourceExhausted   1s
+READ_BUDGET_EXCEEDED ResourceExhausted   -
+BACKEND_OVERLOADED   Unavailable         1s
+BACKEND_TIMEOUT      Unavailable         1s
+NOT_READY            Unavailable         5s
+CHECKSUM_MISMATCH    DataLoss            -
 ";
         assert_eq!(table, expect.trim_start());
     }

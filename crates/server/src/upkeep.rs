@@ -1,5 +1,5 @@
-//! What happens without a request: slices are made ahead and dropped after their time, and the store is asked whether it
-//! still takes writes.
+//! What happens without a request: slices are made ahead and dropped after their time, blocked ids of other servers are
+//! taken over, and the store is asked whether it still takes writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rpc::{Health, Readiness};
 use store::Store;
 use tokio::sync::watch;
 
-/// How often the store is asked.
+/// How often the store is asked, also for blocked ids.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Slices are looked after once in so many looks.
 const LOOKS_PER_KEEPING: u32 = 10;
@@ -50,6 +50,7 @@ impl Upkeep {
     pub(crate) async fn run(self, mut stopped: watch::Receiver<bool>) {
         for look in (0_u32..).cycle() {
             self.look().await;
+            self.refresh_blocks().await;
             if look % LOOKS_PER_KEEPING == 0 {
                 self.keep_slices().await;
             }
@@ -75,6 +76,15 @@ impl Upkeep {
         }
     }
 
+    /// What other servers have blocked holds here a look later.
+    async fn refresh_blocks(&self) {
+        match self.engine.refresh_blocks().await {
+            Ok(0) => {}
+            Ok(namespaces) => tracing::info!(namespaces, "blocked ids taken over from other servers"),
+            Err(error) => tracing::warn!(%error, "blocked ids could not be refreshed; tried again soon"),
+        }
+    }
+
     async fn keep_slices(&self) {
         match self.engine.drop_expired().await {
             Ok(0) => {}
@@ -86,5 +96,62 @@ impl Upkeep {
             Ok(made) => tracing::info!(made, "slices made ahead"),
             Err(error) => tracing::warn!(%error, "slices could not be made ahead; tried again soon"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::{NamespaceSpec, NewBlock};
+    use env::ManualClock;
+    use model::{NamespaceName, SeriesId};
+    use rpc::{Host, Limits, Serving};
+    use store::MemoryStore;
+
+    use super::*;
+
+    async fn sign(engine: &Engine, store: &Arc<dyn Store>, env: &Env) -> Arc<Sign> {
+        let (told, readiness) = watch::channel(Readiness::Ready);
+        let host = Host {
+            engine: engine.clone(),
+            keys: crate::keys::load_or_make(&**store, &*env.random).await.unwrap(),
+            env: env.clone(),
+            version: "",
+            backend: "",
+            started: 0,
+            readiness,
+        };
+        let serving = Serving { limits: Limits { requests: 1, streams: 1 }, reflection: false };
+        let (_, health) = rpc::router(&host, serving).unwrap();
+        Arc::new(Sign { readiness: told, health })
+    }
+
+    #[tokio::test]
+    async fn what_another_server_blocks_is_refused_one_look_later() {
+        let clock = ManualClock::starting_at(1_774_656_000_000_000_000);
+        let env = Env { clock: Arc::new(clock.clone()), ..Env::system() };
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let there = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
+        let name = NamespaceName::new("plays").unwrap();
+        there.create_namespace(&name, NamespaceSpec::default()).await.unwrap();
+        let here = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
+        let sign = sign(&here, &store, &env).await;
+        let upkeep = Upkeep { engine: here.clone(), store, sign, env: env.clone() };
+        let (stop, stopped) = watch::channel(false);
+        env.spawn.task("upkeep", Box::pin(upkeep.run(stopped)));
+        clock.sleepers(1).await;
+        let block = NewBlock {
+            series: SeriesId::new("hot").unwrap(),
+            reads: true,
+            writes: true,
+            reason: String::new(),
+            author: String::new(),
+            expires: None,
+        };
+        there.add_blocks(&name, vec![block]).await.unwrap();
+        assert_eq!(here.list_blocks(&name).unwrap().len(), 0);
+        clock.advance(LOOK_EVERY);
+        clock.sleepers(1).await;
+        assert_eq!(here.list_blocks(&name).unwrap().len(), 1);
+        stop.send_replace(true);
     }
 }

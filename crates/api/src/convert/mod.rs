@@ -3,15 +3,21 @@
 //! Only what a message can say wrongly is judged here: a missing field, a number outside its type, an interval that runs
 //! backwards. What the fields mean together is the engine's to judge.
 
+mod block;
 mod namespace;
+mod page;
 mod read;
+mod search;
 mod slice;
 mod time;
 mod write;
 
+pub use block::{block_page, block_to_wire, new_blocks, unblocked};
 pub(crate) use namespace::MASK_PATHS_MAX;
 pub use namespace::{changed_spec, namespace_name, namespace_to_wire, new_namespace};
+pub use page::EncodedPage;
 pub use read::{Read, read_request, read_response};
+pub use search::search_request;
 pub use slice::slice_to_wire;
 pub use time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
 pub use write::{write_request, write_response};

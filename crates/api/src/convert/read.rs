@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use engine::{
-    Error, Event, EventFilter, FILTERS_MAX, Item, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, ReadPage,
-    ReadRequest, Reason, Result,
+    Error, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, QUERY_TERMS_MAX, ReadPage, ReadRequest, Result,
+    SearchQuery,
 };
 use model::id::ITEM_KEY_BYTES_MAX;
 use model::{NamespaceName, Order, SeriesId};
 
 use super::namespace::namespace_name;
-use super::time::{duration_from_wire, interval_from_wire, timestamp_to_wire};
+use super::page::EncodedPage;
+use super::time::{duration_from_wire, interval_from_wire, interval_to_wire};
 use super::write::context;
 use crate::token::{Query, TokenKeys};
 use crate::v1;
@@ -23,49 +23,68 @@ pub struct Read {
     pub request: ReadRequest,
     /// What the tokens of its pages belong to.
     pub query: Query,
-    /// Answer after so long; none for the namespace's own.
-    pub max_latency: Option<Duration>,
 }
 
 /// The engine's request, going on where the page token says. `now` is the wall clock in nanoseconds since 1970.
 pub fn read_request(wire: v1::ReadEventRecordsRequest, keys: &TokenKeys, now: i64) -> Result<Read> {
-    let mut request = ReadRequest {
+    let request = ReadRequest {
         namespace: namespace_name("namespace", &wire.namespace)?,
-        series: SeriesId::new(&wire.time_series_id).map_err(|error| Error::field("time_series_id", error))?,
+        series: vec![series_from_wire("time_series_id", &wire.time_series_id)?],
         interval: interval_from_wire(wire.time_interval)?,
-        filters: filters_from_wire(wire.event_filters)?,
+        query: filters_from_wire(wire.event_filters)?,
         page_records: page_records(wire.page_size)?,
         order: order_from_wire(wire.order)?,
         resume: None,
         total_limit: total_limit(wire.total_record_limit)?,
+        max_latency: wire.max_latency.map(max_latency).transpose()?,
     };
-    let query = Query::of(&request);
-    if !wire.page_token.is_empty() {
-        request.resume = Some(keys.open(&wire.page_token, &query, now)?);
-    }
-    let max_latency = wire.max_latency.map(max_latency).transpose()?;
-    Ok(Read { request, query, max_latency })
+    going_on(request, &wire.page_token, keys, now)
 }
 
-fn filters_from_wire(wire: Vec<v1::EventFilter>) -> Result<Vec<EventFilter>> {
-    if wire.len() > FILTERS_MAX {
-        let problem = format!("has {} filters; send at most {FILTERS_MAX}", wire.len());
+/// The read, going on where `token` says.
+pub(super) fn going_on(mut request: ReadRequest, token: &str, keys: &TokenKeys, now: i64) -> Result<Read> {
+    let query = Query::of(&request);
+    if !token.is_empty() {
+        request.resume = Some(keys.open(token, &query, now)?);
+    }
+    Ok(Read { request, query })
+}
+
+pub(super) fn series_from_wire(field: &str, id: &str) -> Result<SeriesId> {
+    SeriesId::new(id).map_err(|error| Error::field(field, error))
+}
+
+/// All must match.
+fn filters_from_wire(wire: Vec<v1::EventFilter>) -> Result<Option<SearchQuery>> {
+    if wire.len() > QUERY_TERMS_MAX {
+        let problem = format!("has {} filters; send at most {QUERY_TERMS_MAX}", wire.len());
         return Err(Error::field("event_filters", problem));
     }
-    wire.into_iter().enumerate().map(|(index, filter)| filter_from_wire(index, filter)).collect()
+    let terms: Vec<SearchQuery> = wire
+        .into_iter()
+        .enumerate()
+        .map(|(index, filter)| filter_from_wire(index, filter))
+        .collect::<Result<_>>()?;
+    Ok(Some(terms).filter(|terms| !terms.is_empty()).map(SearchQuery::And))
 }
 
-fn filter_from_wire(index: usize, wire: v1::EventFilter) -> Result<EventFilter> {
-    let bytes = wire.match_event_item_key.len();
+fn filter_from_wire(index: usize, wire: v1::EventFilter) -> Result<SearchQuery> {
+    let field = || format!("event_filters[{index}].match_event_item_key");
+    let key = item_key_from_wire(field, wire.match_event_item_key)?;
+    Ok(SearchQuery::Equals { key, value: wire.match_event_item_value })
+}
+
+/// A key that an item can have.
+pub(super) fn item_key_from_wire(field: impl FnOnce() -> String, key: String) -> Result<String> {
+    let bytes = key.len();
     if !(1..=ITEM_KEY_BYTES_MAX).contains(&bytes) {
-        let field = format!("event_filters[{index}].match_event_item_key");
         let problem = format!("has {bytes} bytes, no item has such a key; send 1 to {ITEM_KEY_BYTES_MAX}");
-        return Err(Error::field(&field, problem));
+        return Err(Error::field(&field(), problem));
     }
-    Ok(EventFilter { key: Bytes::from(wire.match_event_item_key), value: wire.match_event_item_value })
+    Ok(key)
 }
 
-fn page_records(wire: i32) -> Result<usize> {
+pub(super) fn page_records(wire: i32) -> Result<usize> {
     match usize::try_from(wire) {
         Ok(0) => Ok(PAGE_RECORDS_DEFAULT),
         Ok(records) if records <= PAGE_RECORDS_MAX => Ok(records),
@@ -76,7 +95,7 @@ fn page_records(wire: i32) -> Result<usize> {
     }
 }
 
-fn total_limit(wire: i64) -> Result<Option<u64>> {
+pub(super) fn total_limit(wire: i64) -> Result<Option<u64>> {
     match u64::try_from(wire) {
         Ok(0) => Ok(None),
         Ok(limit) => Ok(Some(limit)),
@@ -87,7 +106,7 @@ fn total_limit(wire: i64) -> Result<Option<u64>> {
     }
 }
 
-fn order_from_wire(wire: i32) -> Result<Order> {
+pub(super) fn order_from_wire(wire: i32) -> Result<Order> {
     match v1::Order::try_from(wire) {
         Ok(v1::Order::Unspecified | v1::Order::NewestFirst) => Ok(Order::NewestFirst),
         Ok(v1::Order::OldestFirst) => Ok(Order::OldestFirst),
@@ -98,7 +117,7 @@ fn order_from_wire(wire: i32) -> Result<Order> {
     }
 }
 
-fn max_latency(wire: prost_types::Duration) -> Result<Duration> {
+pub(super) fn max_latency(wire: prost_types::Duration) -> Result<Duration> {
     let latency = duration_from_wire("max_latency", wire)?;
     if latency.is_zero() {
         let problem = "is 0, nothing can be read in that; send more, or leave it out for slo.read_max";
@@ -114,43 +133,22 @@ pub fn read_response(
     query: &Query,
     keys: &TokenKeys,
     now: i64,
-) -> Result<v1::ReadEventRecordsResponse> {
+) -> Result<EncodedPage> {
     // Nothing is split yet: every partition is read where it was written.
     let routes = v1::Routes { origin: super::write::signed(page.cost.partitions), target: 0 };
-    let context = v1::ResponseContext { routes: Some(routes), ..context(namespace, page.cost) };
-    Ok(v1::ReadEventRecordsResponse {
-        records: page.events.into_iter().map(event_to_wire).collect::<Result<_>>()?,
+    let partial = page.partial.is_some();
+    let context = v1::ResponseContext { routes: Some(routes), partial, ..context(namespace, page.cost) };
+    let rest = v1::ReadEventRecordsResponse {
+        records: Vec::new(),
         next_page_token: page.next.map(|resume| keys.seal(resume, query, now)).unwrap_or_default(),
-        partial: None,
+        partial: page.partial.map(|partial| v1::Partial {
+            reason: partial.reason.to_owned(),
+            complete_interval: Some(interval_to_wire(partial.complete)),
+        }),
         retention_truncated: page.retention_truncated,
         response_context: vec![context],
-    })
-}
-
-fn event_to_wire(event: Event) -> Result<v1::Event> {
-    Ok(v1::Event {
-        time_series_id: event.series.as_str().to_owned(),
-        event_time: Some(timestamp_to_wire(event.time.nanos())),
-        event_id: text("event id", event.event_id.into_bytes())?,
-        event_items: event.items.into_iter().map(item_to_wire).collect::<Result<_>>()?,
-        continues: event.continues,
-    })
-}
-
-fn item_to_wire(item: Item) -> Result<v1::EventItem> {
-    Ok(v1::EventItem {
-        event_item_key: text("item key", item.key)?,
-        event_item_value: item.value,
-        value_metadata: engine::metadata::decode(&item.metadata)?,
-    })
-}
-
-/// Stored text was text when it was written.
-fn text(what: &str, bytes: Bytes) -> Result<String> {
-    String::from_utf8(bytes.into()).map_err(|_| {
-        let message = format!("a stored {what} is not UTF-8: the record was damaged; restore it from a copy");
-        Error::new(Reason::ChecksumMismatch, message)
-    })
+    };
+    EncodedPage::new(&page.events, rest)
 }
 
 #[cfg(test)]

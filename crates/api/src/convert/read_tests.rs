@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Cost, Resume};
+use bytes::Bytes;
+use engine::{Cost, Event, Item, Partial, Reason, Resume};
 use model::{EventId, Interval, ItemKey, Position, Timestamp};
+use prost::Message;
 use prost_types::{Duration as WireDuration, Timestamp as WireTime};
 
 use super::*;
@@ -42,30 +44,31 @@ fn read(change: impl FnOnce(&mut v1::ReadEventRecordsRequest)) -> Result<Read> {
 
 #[test]
 fn absent_fields_have_their_meaning() {
-    let Read { request, max_latency, .. } = read(|_| ()).unwrap();
+    let request = read(|_| ()).unwrap().request;
     assert_eq!(request.namespace.as_str(), "orders");
-    assert_eq!(request.series.as_str(), "profileId:123");
+    assert_eq!(request.series, [SeriesId::new("profileId:123").unwrap()]);
     assert_eq!(request.interval, Interval::new(10_000_000_000, 20_000_000_000).unwrap());
     assert_eq!((request.page_records, request.order), (100, Order::NewestFirst));
-    assert_eq!((request.total_limit, request.resume, max_latency), (None, None, None));
-    assert!(request.filters.is_empty());
+    assert_eq!((request.total_limit, request.resume, request.max_latency), (None, None, None));
+    assert_eq!(request.query, None);
 }
 
 #[test]
 fn fields_that_are_set_are_kept() {
-    let Read { request, max_latency, .. } = read(|wire| {
+    let request = read(|wire| {
         wire.event_filters = vec![filter("k")];
         wire.page_size = 10_000;
         wire.total_record_limit = i64::MAX;
         wire.order = v1::Order::OldestFirst.into();
         wire.max_latency = Some(WireDuration { seconds: 0, nanos: 1 });
     })
-    .unwrap();
-    let filter = EventFilter { key: Bytes::from_static(b"k"), value: Bytes::from_static(b"v") };
-    assert_eq!(request.filters, [filter]);
+    .unwrap()
+    .request;
+    let filter = SearchQuery::Equals { key: "k".to_owned(), value: Bytes::from_static(b"v") };
+    assert_eq!(request.query, Some(SearchQuery::And(vec![filter])));
     assert_eq!((request.page_records, request.order), (10_000, Order::OldestFirst));
     assert_eq!(request.total_limit, Some(9_223_372_036_854_775_807));
-    assert_eq!(max_latency, Some(Duration::from_nanos(1)));
+    assert_eq!(request.max_latency, Some(Duration::from_nanos(1)));
     let newest = read(|wire| wire.order = v1::Order::NewestFirst.into()).unwrap();
     assert_eq!(newest.request.order, Order::NewestFirst);
 }
@@ -131,12 +134,15 @@ fn item(key: &'static [u8], metadata: Bytes) -> Item {
 
 fn page(events: Vec<Event>, next: Option<Resume>) -> ReadPage {
     let cost = Cost { time_taken: Duration::from_secs(1), bytes_read: u64::MAX, partitions: 4, slices: 2 };
-    ReadPage { events, next, retention_truncated: true, partitions: Vec::new(), cost }
+    let complete = Interval::new(NOW, NOW + 1).unwrap();
+    let partial = Some(Partial { reason: "READ_MAX", complete });
+    ReadPage { events, next, partial, retention_truncated: true, partitions: Vec::new(), cost }
 }
 
 fn answer(page: ReadPage) -> Result<v1::ReadEventRecordsResponse> {
     let asked = read(|_| ()).unwrap();
-    read_response(&asked.request.namespace, page, &asked.query, &keys(), NOW)
+    let encoded = read_response(&asked.request.namespace, page, &asked.query, &keys(), NOW)?;
+    Ok(v1::ReadEventRecordsResponse::decode(encoded.encode_to_vec().as_slice()).unwrap())
 }
 
 #[test]
@@ -164,9 +170,13 @@ fn a_page_shows_its_events_and_what_they_cost() {
         partitions: 4,
         slices: 2,
         routes: Some(v1::Routes { origin: 4, target: 0 }),
+        partial: true,
         ..v1::ResponseContext::default()
     };
     assert_eq!(wire.response_context, [context]);
+    let time = |nanos| Some(WireTime { seconds: 1_774_700_000, nanos });
+    let complete_interval = Some(v1::TimeInterval { start: time(0), end: time(1) });
+    assert_eq!(wire.partial, Some(v1::Partial { reason: "READ_MAX".to_owned(), complete_interval }));
 }
 
 #[test]

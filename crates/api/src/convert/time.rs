@@ -46,6 +46,11 @@ pub(super) fn interval_from_wire(wire: Option<v1::TimeInterval>) -> Result<Inter
     Interval::new(clip(start), clip(end)).map_err(|error| Error::field(field, error))
 }
 
+/// The wire time of `field`, clipped to the times that Braid can place.
+pub(super) fn time_from_wire(field: &str, wire: Timestamp) -> Result<i64> {
+    bound(field, Some(wire)).map(clip)
+}
+
 const FRACTION: &str = "has nanos outside 0 to 999999999; put whole seconds into seconds";
 
 /// The part below a second, as the wire defines it.
@@ -65,6 +70,14 @@ fn clip(nanos: i128) -> i64 {
     let all = Interval::ALL;
     let inside = nanos.clamp(i128::from(all.start()), i128::from(all.end()));
     i64::try_from(inside).unwrap_or_else(|_| all.end())
+}
+
+/// An interval on the wire.
+pub(super) fn interval_to_wire(interval: Interval) -> v1::TimeInterval {
+    v1::TimeInterval {
+        start: Some(timestamp_to_wire(interval.start())),
+        end: Some(timestamp_to_wire(interval.end())),
+    }
 }
 
 #[cfg(test)]

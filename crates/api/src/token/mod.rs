@@ -22,7 +22,7 @@
 //!      +     32  HMAC-SHA-256 of everything before, with the key's secret
 //! ```
 //!
-//! The query hash is the first 16 bytes of SHA-256 over namespace, series, interval, order, total limit and filters
+//! The query hash is the first 16 bytes of SHA-256 over namespace, series, interval, order, total limit and query
 //! (see [`Query`]); page size and latency may change between pages. The position is the last row that was scanned, so a
 //! read whose filters drop everything still moves on. It may lie before all events of its time (the event id is empty)
 //! or behind all items of its event (the item key is empty or the byte `FF`).

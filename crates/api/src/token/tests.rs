@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use engine::{EventFilter, ReadRequest, Reason, Resume};
+use engine::{ReadRequest, Reason, Resume, SearchQuery};
 use model::{EventId, Interval, ItemKey, NamespaceName, Order, Position, SeriesId, Timestamp};
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
@@ -21,18 +21,19 @@ fn keys() -> TokenKeys {
 fn request() -> ReadRequest {
     ReadRequest {
         namespace: NamespaceName::new("orders").unwrap(),
-        series: SeriesId::new("profileId:123").unwrap(),
+        series: vec![SeriesId::new("profileId:123").unwrap()],
         interval: Interval::new(NOW - DAY, NOW).unwrap(),
-        filters: vec![filter("type", "play")],
+        query: Some(SearchQuery::And(vec![filter("type", "play")])),
         page_records: 100,
         order: Order::NewestFirst,
         resume: None,
         total_limit: Some(1_000),
+        max_latency: None,
     }
 }
 
-fn filter(key: &'static str, value: &'static str) -> EventFilter {
-    EventFilter { key: Bytes::from_static(key.as_bytes()), value: Bytes::from_static(value.as_bytes()) }
+fn filter(key: &str, value: &'static str) -> SearchQuery {
+    SearchQuery::Equals { key: key.to_owned(), value: Bytes::from_static(value.as_bytes()) }
 }
 
 fn query() -> Query {
@@ -126,14 +127,16 @@ fn a_token_belongs_to_one_query() {
     let token = keys().seal(here(), &query(), NOW);
     let changes: [(&str, Change); 9] = [
         ("namespace", |request| request.namespace = NamespaceName::new("order").unwrap()),
-        ("series", |request| request.series = SeriesId::new("profileId:124").unwrap()),
+        ("series", |request| request.series = vec![SeriesId::new("profileId:124").unwrap()]),
         ("start", |request| request.interval = Interval::new(NOW - DAY + 1, NOW).unwrap()),
         ("end", |request| request.interval = Interval::new(NOW - DAY, NOW + 1).unwrap()),
         ("order", |request| request.order = Order::OldestFirst),
         ("no total limit", |request| request.total_limit = None),
         ("total limit", |request| request.total_limit = Some(999)),
-        ("no filters", |request| request.filters.clear()),
-        ("filters cut elsewhere", |request| request.filters = vec![filter("typep", "lay")]),
+        ("no query", |request| request.query = None),
+        ("filters cut elsewhere", |request| {
+            request.query = Some(SearchQuery::And(vec![filter("typep", "lay")]));
+        }),
     ];
     for (what, change) in changes {
         let mut other = request();

@@ -1,20 +1,13 @@
 //! `braid get`.
 
-use std::time::Duration;
-
 use api::v1;
 use jiff::Timestamp;
 
-use super::read::{PageWriter, horizon, open_end};
+use super::read::{PageWriter, Span};
 use crate::failure::{Failure, talk};
-use crate::input::{Item, Moment, parse_duration, parse_item, parse_moment};
+use crate::input::{Item, parse_item};
 use crate::output::quoted;
 use crate::session::{Session, wire_time};
-
-/// How far back a read goes where nothing is said.
-const SINCE: Duration = Duration::from_secs(24 * 3_600);
-/// Events of a page in a stream. Large, because each page costs a look at the interval's slices.
-const STREAM_PAGE_SIZE: i32 = 1_000;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -34,15 +27,8 @@ pages become one message, whose context sums up what they cost.";
 pub(crate) struct Args {
     /// The series to read
     id: String,
-    /// From so long ago, such as 1h or 7d [default: 24h]
-    #[arg(long, value_name = "DURATION", conflicts_with = "from", value_parser = parse_duration)]
-    since: Option<Duration>,
-    /// From this time on
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    from: Option<Moment>,
-    /// Up to this time, without it [default: as far ahead as events can lie]
-    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
-    to: Option<Moment>,
+    #[command(flatten)]
+    span: Span,
     /// Oldest first instead of newest first
     #[arg(long)]
     oldest_first: bool,
@@ -70,12 +56,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(mut session: Session, args: Args) -> Result<(), Failure> {
     let started = session.env.clock.boot();
     let namespace = session.namespace()?;
-    let now = session.now();
-    let end = match args.to {
-        Some(to) => to.resolve(now),
-        None => open_end(now, horizon(&session, &namespace).await?),
-    };
-    let start = args.from.unwrap_or_else(|| Moment::Before(args.since.unwrap_or(SINCE))).resolve(now);
+    let (start, end) = args.span.resolve(&session, &namespace).await?;
     let request = request(&args, namespace, start, end);
     let mut writer = PageWriter::new(session.stdout.format(), session.stdout.width(), args.text)?;
     if args.page || args.page_token.is_some() {
@@ -101,13 +82,12 @@ fn request(args: &Args, namespace: String, start: Timestamp, end: Timestamp) -> 
         match_event_item_key: item.key.clone(),
         match_event_item_value: item.value.clone().into(),
     };
-    let one_page = args.page || args.page_token.is_some();
     v1::ReadEventRecordsRequest {
         namespace,
         time_series_id: args.id.clone(),
         time_interval: Some(v1::TimeInterval { start: Some(wire_time(start)), end: Some(wire_time(end)) }),
         event_filters: args.filters.iter().map(filter).collect(),
-        page_size: args.page_size.unwrap_or(if one_page { 0 } else { STREAM_PAGE_SIZE }),
+        page_size: args.page_size.unwrap_or(0),
         page_token: args.page_token.clone().unwrap_or_default(),
         total_record_limit: args.limit.unwrap_or(0),
         order: if args.oldest_first { v1::Order::OldestFirst } else { v1::Order::NewestFirst }.into(),
@@ -166,10 +146,11 @@ mod tests {
 
     #[test]
     fn everything_typed_is_sent() {
-        let args = typed(&["s", "--limit", "7", "--where", "k=v", "--oldest-first"]).unwrap();
+        let args =
+            typed(&["s", "--limit", "7", "--page-size", "9", "--where", "k=v", "--oldest-first"]).unwrap();
         let sent = request(&args, "plays".to_owned(), at(1), at(2));
         assert_eq!((sent.namespace.as_str(), sent.time_series_id.as_str()), ("plays", "s"));
-        assert_eq!((sent.page_size, sent.total_record_limit), (STREAM_PAGE_SIZE, 7));
+        assert_eq!((sent.page_size, sent.total_record_limit), (9, 7));
         assert_eq!(sent.order(), v1::Order::OldestFirst);
         assert_eq!(sent.event_filters[0].match_event_item_value.as_ref(), b"v");
         let start = sent.time_interval.unwrap().start.unwrap();

@@ -1,5 +1,6 @@
 //! One file a verb: what it takes, and what it does with it.
 
+pub(crate) mod block;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod demo;
@@ -9,6 +10,7 @@ pub(crate) mod import;
 pub(crate) mod ns;
 pub(crate) mod put;
 mod read;
+pub(crate) mod search;
 pub(crate) mod serve;
 pub(crate) mod slices;
 pub(crate) mod tail;

@@ -7,11 +7,46 @@ use api::v1;
 use jiff::Timestamp;
 
 use crate::failure::{Failure, talk};
-use crate::output::{EventRecord, Format, Listing, Stdout, value};
+use crate::input::{Moment, parse_duration, parse_moment};
+use crate::output::{EventRecord, Format, FoundRecord, Listing, Stdout, value};
 use crate::session::Session;
 
 /// Clocks of two machines differ by less than this, or nothing here is true anyway.
 const CLOCK_SKEW: Duration = Duration::from_secs(60);
+
+/// How far back a read goes where nothing is said.
+const SINCE: Duration = Duration::from_secs(24 * 3_600);
+
+/// The time that a read is about, as it was typed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Span {
+    /// From so long ago, such as 1h or 7d [default: 24h]
+    #[arg(long, value_name = "DURATION", conflicts_with = "from", value_parser = parse_duration)]
+    since: Option<Duration>,
+    /// From this time on
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    from: Option<Moment>,
+    /// Up to this time, without it [default: as far ahead as events can lie]
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    to: Option<Moment>,
+}
+
+impl Span {
+    /// From when, and up to when.
+    pub(crate) async fn resolve(
+        &self,
+        session: &Session,
+        namespace: &str,
+    ) -> Result<(Timestamp, Timestamp), Failure> {
+        let now = session.now();
+        let end = match self.to {
+            Some(to) => to.resolve(now),
+            None => open_end(now, horizon(session, namespace).await?),
+        };
+        let start = self.from.unwrap_or_else(|| Moment::Before(self.since.unwrap_or(SINCE))).resolve(now);
+        Ok((start, end))
+    }
+}
 
 /// How far ahead of the present events of the namespace can lie; none where they can lie anywhere.
 pub(crate) async fn horizon(session: &Session, namespace: &str) -> Result<Option<Duration>, Failure> {
@@ -106,6 +141,7 @@ pub(crate) struct PageWriter {
     listing: Listing,
     format: Format,
     text: bool,
+    several_series: bool,
     tally: Tally,
     /// Whether the array of events has begun, in JSON.
     opened: bool,
@@ -115,16 +151,23 @@ impl PageWriter {
     /// A writer; with `text`, values are text also where programs read them.
     pub(crate) fn new(format: Format, width: Option<usize>, text: bool) -> Result<Self, Failure> {
         let listing = Listing::new(format, width)?;
-        Ok(Self { listing, format, text, tally: Tally::default(), opened: false })
+        Ok(Self { listing, format, text, several_series: false, tally: Tally::default(), opened: false })
+    }
+
+    /// Tables also say whose each event is.
+    pub(crate) fn of_several_series(self) -> Self {
+        Self { several_series: true, ..self }
     }
 
     /// The bytes of a further page.
     pub(crate) fn page(&mut self, page: &v1::ReadEventRecordsResponse) -> Result<Vec<u8>, Failure> {
         self.tally.add(page);
-        let records: Vec<EventRecord<'_>> =
-            page.records.iter().map(|event| EventRecord { event, text: self.text }).collect();
-        let text = self.listing.batch(&records)?;
-        if self.format != Format::Json || self.opened || records.is_empty() {
+        let records = page.records.iter().map(|event| EventRecord { event, text: self.text });
+        let text = match self.several_series {
+            true => self.listing.batch(&records.map(FoundRecord).collect::<Vec<_>>())?,
+            false => self.listing.batch(&records.collect::<Vec<_>>())?,
+        };
+        if self.format != Format::Json || self.opened || page.records.is_empty() {
             return Ok(text);
         }
         self.opened = true;

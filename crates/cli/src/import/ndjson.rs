@@ -233,8 +233,8 @@ mod tests {
         assert!(problem.starts_with("bad: event_items[0].event_item_value: "), "{problem}");
         assert!(problem.ends_with("where values are plain text, add --text"), "{problem}");
         for as_text in [false, true] {
-            let problem = &read(r#"{"time_serie_id":"s"}"#, as_text)[0].1;
-            assert!(problem.contains("time_serie_id") && !problem.contains("--text"), "{problem}");
+            let problem = &read(r#"{"times_series_id":"s"}"#, as_text)[0].1;
+            assert!(problem.contains("times_series_id") && !problem.contains("--text"), "{problem}");
         }
         assert!(
             read(r#"{"event_items":[{"event_item_value":5}]}"#, true)[0].1.starts_with("bad: event_items[0]")

@@ -52,6 +52,29 @@ impl Record for EventRecord<'_> {
     }
 }
 
+/// An event among those of other series.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FoundRecord<'a>(pub EventRecord<'a>);
+
+impl Record for FoundRecord<'_> {
+    const COLUMNS: &'static [&'static str] = &["TIME", "SERIES", "EVENT", "ITEMS"];
+    const FIELDS: &'static [&'static str] = EventRecord::FIELDS;
+
+    fn row(&self) -> Vec<String> {
+        let mut row = self.0.row();
+        row.insert(1, value::printable(&self.0.event.time_series_id).into_owned());
+        row
+    }
+
+    fn lines(&self) -> Vec<Vec<String>> {
+        self.0.lines()
+    }
+
+    fn json(&self, json: &Json) -> Result<Vec<u8>, Failure> {
+        self.0.json(json)
+    }
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;

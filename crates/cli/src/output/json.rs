@@ -25,6 +25,13 @@ impl Json {
             .map_err(|error| Failure::Other(error.to_string()))
     }
 
+    /// A message from proto3 JSON; the error says which field is wrong.
+    pub(crate) fn read<M: Message + Name + Default>(&self, json: &str) -> Result<M, String> {
+        let bytes = self.codec.message_from_json(&M::full_name(), json.as_bytes());
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        M::decode(bytes.as_slice()).map_err(|error| error.to_string())
+    }
+
     /// A message as proto3 JSON, on one line.
     pub(crate) fn message<M: Message + Name>(&self, message: &M) -> Result<Vec<u8>, Failure> {
         self.codec

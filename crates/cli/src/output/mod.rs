@@ -1,6 +1,7 @@
 //! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `namespace`, `slice`,
-//! `list`); only `stdout` writes.
+//! `block`, `list`); only `stdout` writes.
 
+mod block;
 mod event;
 mod format;
 mod json;
@@ -13,7 +14,8 @@ mod stdout;
 mod table;
 pub(crate) mod value;
 
-pub(crate) use event::EventRecord;
+pub(crate) use block::BlockRecord;
+pub(crate) use event::{EventRecord, FoundRecord};
 pub(crate) use format::Format;
 pub(crate) use json::Json;
 pub(crate) use list::{Listing, Record};

@@ -2,7 +2,7 @@
 //! compare-and-set, and held in memory as snapshots that readers and writers share.
 
 mod namespaces;
-mod record;
+pub(crate) mod record;
 mod retention;
 mod slices;
 mod state;

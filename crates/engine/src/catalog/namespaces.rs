@@ -47,11 +47,13 @@ impl Catalog {
         let stored = self.stored(name, &present).await?;
         let mut dataset = self.put(name, Some(&stored), changed).await?;
         dataset.layouts = present.layouts.clone();
+        (dataset.blocks, dataset.blocks_version) = (Arc::clone(&present.blocks), present.blocks_version);
         Ok(self.publish(dataset))
     }
 
     /// Deletes a namespace. It is gone for everybody before the first table is dropped.
     pub(crate) async fn delete(&self, name: &NamespaceName, etag: Option<&str>) -> Result<()> {
+        let _blocking = self.blocking.lock().await;
         let _changing = self.changing.lock().await;
         let present = self.find(name)?;
         check_etag(&present, etag)?;
@@ -62,7 +64,7 @@ impl Catalog {
         for layout in present.layouts.iter() {
             self.store.drop_table(&present.table(layout)).await?;
         }
-        Ok(())
+        self.drop_blocks(&present.namespace).await
     }
 
     async fn stored(&self, name: &NamespaceName, present: &Dataset) -> Result<MetaRecord> {

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use env::Env;
-use model::{Layout, Layouts, NamespaceName, TableName, TableRef, Timeline};
+use model::{Layout, Layouts, NamespaceName, SeriesId, TableName, TableRef, Timeline};
 use store::{MetaRecord, MetaVersion, Store};
 use tokio::sync::Mutex;
 
 use super::record::{self, NamespaceRecord, SliceRecord};
+use crate::block::{Access, BlockList};
 use crate::{Error, Namespace, Reason, Result};
 
 /// Records read at once while loading.
@@ -22,6 +23,9 @@ pub(crate) struct Dataset {
     pub(crate) version: MetaVersion,
     pub(crate) timeline: Timeline,
     pub(crate) layouts: Layouts,
+    pub(crate) blocks: Arc<BlockList>,
+    /// Of the stored list that `blocks` is; none where nothing was ever blocked.
+    pub(crate) blocks_version: Option<MetaVersion>,
 }
 
 impl Dataset {
@@ -34,7 +38,13 @@ impl Dataset {
             etag: format!("{}-{}", record.incarnation, version.0),
         };
         let timeline = record.timeline()?;
-        Ok(Self { namespace, record, version, timeline, layouts: Layouts::default() })
+        let (layouts, blocks, blocks_version) = (Layouts::default(), Arc::default(), None);
+        Ok(Self { namespace, record, version, timeline, layouts, blocks, blocks_version })
+    }
+
+    /// Refuses `access` to a series that is blocked at `now`.
+    pub(crate) fn check_access(&self, series: &SeriesId, now: i64, access: Access) -> Result<()> {
+        self.blocks.check(&self.namespace.name, series, now, access)
     }
 
     /// The table of one of its slices.
@@ -49,17 +59,25 @@ impl Dataset {
 
 /// All namespaces.
 pub(crate) struct Catalog {
-    pub(super) store: Arc<dyn Store>,
-    pub(super) env: Env,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) env: Env,
     live: RwLock<BTreeMap<NamespaceName, Arc<Dataset>>>,
     /// Held while anything is made, changed or dropped, so that changes of one server do not race each other.
-    pub(super) changing: Mutex<()>,
+    pub(crate) changing: Mutex<()>,
+    /// Held while a list of blocked ids is read or changed; taken before `changing`.
+    pub(crate) blocking: Mutex<()>,
 }
 
 impl Catalog {
     /// Loads everything that exists. Tables that a crash left unmade are made.
     pub(crate) async fn load(store: Arc<dyn Store>, env: Env) -> Result<Self> {
-        let catalog = Self { store, env, live: RwLock::default(), changing: Mutex::new(()) };
+        let catalog = Self {
+            store,
+            env,
+            live: RwLock::default(),
+            changing: Mutex::default(),
+            blocking: Mutex::default(),
+        };
         for stored in catalog.range(record::namespaces_group()).await? {
             let namespace: NamespaceRecord = record::decode(&stored.value)?;
             if namespace.deleted {
@@ -71,6 +89,7 @@ impl Catalog {
             catalog.load_slices(&mut dataset).await?;
             catalog.publish(dataset);
         }
+        catalog.refresh_blocks().await?;
         Ok(catalog)
     }
 
@@ -86,7 +105,8 @@ impl Catalog {
         Ok(())
     }
 
-    async fn range(&self, group: &[u8]) -> Result<Vec<MetaRecord>> {
+    /// Every record of a group.
+    pub(crate) async fn range(&self, group: &[u8]) -> Result<Vec<MetaRecord>> {
         let mut records: Vec<MetaRecord> = Vec::new();
         loop {
             let after = records.last().map(|record| record.name.clone());
@@ -126,7 +146,7 @@ impl Catalog {
     }
 
     /// Makes a snapshot the present one.
-    pub(super) fn publish(&self, dataset: Dataset) -> Arc<Dataset> {
+    pub(crate) fn publish(&self, dataset: Dataset) -> Arc<Dataset> {
         let dataset = Arc::new(dataset);
         let mut live = self.live.write().unwrap_or_else(PoisonError::into_inner);
         live.insert(dataset.namespace.name.clone(), Arc::clone(&dataset));

@@ -1,10 +1,11 @@
 //! Rows to events to a page: pure. Decides what belongs on the page and where the next one begins.
 
 use bytes::Bytes;
-use model::{EventId, ItemKey, Order, Position, Row, RowView, SeriesId, Timestamp};
+use model::{EventId, ItemKey, Order, Position, Row, SeriesId, Timestamp};
 
 use super::partition::Head;
-use crate::{Event, EventFilter, Item, PAGE_BYTES_MAX, ReadRequest};
+use crate::query::{Matcher, Seen};
+use crate::{Event, Item, PAGE_BYTES_MAX, ReadRequest};
 
 /// Bytes that an event or item costs on the page beside its own, roughly what the wire adds.
 const OVERHEAD_BYTES: u64 = 32;
@@ -20,17 +21,17 @@ pub(super) enum Wants {
 
 /// A page that fills up with events.
 pub(super) struct PageOfEvents<'a> {
-    series: &'a SeriesId,
+    series: &'a [SeriesId],
     order: Order,
-    filters: &'a [EventFilter],
+    matcher: &'a Matcher,
     records_max: usize,
     remaining: Option<u64>,
     events: Vec<Event>,
     bytes: u64,
     /// The event whose rows are coming.
     open: Option<OpenEvent>,
-    /// The event that the page before began: it has matched.
-    begun: Option<(Timestamp, EventId)>,
+    /// Inside of this event the page before ended: it has matched.
+    begun: Option<&'a Position>,
     passed: Option<Passed>,
     /// Logical bytes of rows that were taken and not passed.
     again_bytes: u64,
@@ -51,9 +52,13 @@ enum Passed {
 
 struct OpenEvent {
     event: Event,
+    /// Its series' place in the list.
+    series: usize,
     /// As they count on the page.
     bytes: u64,
-    matched: Vec<bool>,
+    seen: Seen,
+    /// An earlier page has a part of it.
+    begun: bool,
     /// The event alone is larger than a page; further items are only looked at for the filters.
     overflows: bool,
     /// Logical bytes of the rows that were looked at and not kept.
@@ -75,19 +80,19 @@ pub(super) struct Finished {
 
 impl<'a> PageOfEvents<'a> {
     /// An empty page of this read.
-    pub(super) fn new(request: &'a ReadRequest) -> Self {
+    pub(super) fn new(request: &'a ReadRequest, matcher: &'a Matcher) -> Self {
         let resume = request.resume.as_ref();
         let begun = resume.map(|resume| &resume.after).filter(|after| is_inside_event(after));
         Self {
             series: &request.series,
             order: request.order,
-            filters: &request.filters,
+            matcher,
             records_max: request.page_records,
             remaining: resume.map_or(request.total_limit, |resume| resume.remaining),
             events: Vec::new(),
             bytes: 0,
             open: None,
-            begun: begun.map(|after| (after.event_time, after.event_id.clone())),
+            begun,
             passed: resume.map(|resume| Passed::At(resume.after.clone())),
             again_bytes: 0,
             stopped: false,
@@ -101,9 +106,12 @@ impl<'a> PageOfEvents<'a> {
     }
 
     /// Whether a row belongs to the event whose rows are coming. If not, that one is to be closed.
-    pub(super) fn goes_on_with(&self, row: &RowView<'_>) -> bool {
+    pub(super) fn goes_on_with(&self, head: &Head<'_>) -> bool {
+        let row = &head.view;
         self.open.as_ref().is_some_and(|open| {
-            open.event.time == row.event_time && open.event.event_id.as_bytes() == row.event_id
+            open.event.time == row.event_time
+                && open.event.event_id.as_bytes() == row.event_id
+                && open.series == head.series
         })
     }
 
@@ -115,12 +123,10 @@ impl<'a> PageOfEvents<'a> {
         // The first item of an event is always kept.
         let row = if self.open.as_ref().is_none_or(fits) { head.to_row() } else { None };
         if let (None, Some(row)) = (&self.open, &row) {
-            self.open = Some(self.begin_event(row));
+            self.open = self.begin_event(head.series, row);
         }
         let Some(open) = &mut self.open else { return };
-        for (matched, filter) in open.matched.iter_mut().zip(self.filters) {
-            *matched |= filter.key == view.item_key && filter.value == view.value;
-        }
+        self.matcher.look(view.item_key, view.value, &mut open.seen);
         if let Some(Row { key, value, metadata, .. }) = row {
             open.bytes += bytes + OVERHEAD_BYTES;
             open.kept_bytes += bytes;
@@ -130,34 +136,36 @@ impl<'a> PageOfEvents<'a> {
         open.overflows = true;
         open.unkept_bytes += bytes;
         // Decided as soon as it can be: the rest of an event may be long.
-        if open.matches() {
+        if open.begun || self.matcher.matches_already(open.seen) {
             self.close_event();
             self.stopped = true;
         }
     }
 
-    fn begin_event(&self, row: &Row) -> OpenEvent {
-        let (time, event_id) = (row.key.event_time, &row.key.event_id);
-        let begun = self.begun.as_ref().is_some_and(|(at, id)| *at == time && id == event_id);
+    fn begin_event(&self, series: usize, row: &Row) -> Option<OpenEvent> {
+        let (time, event_id, id) = (row.key.event_time, &row.key.event_id, self.series.get(series)?);
+        let is_same = |begun: &&Position| {
+            begun.event_time == time && begun.event_id == *event_id && begun.series == *id
+        };
         let event_id = event_id.clone();
-        let event =
-            Event { series: self.series.clone(), time, event_id, items: Vec::new(), continues: false };
-        OpenEvent {
+        let event = Event { series: id.clone(), time, event_id, items: Vec::new(), continues: false };
+        Some(OpenEvent {
             event,
+            series,
             bytes: OVERHEAD_BYTES,
-            matched: vec![begun; self.filters.len()],
+            seen: Seen::default(),
+            begun: self.begun.filter(is_same).is_some(),
             overflows: false,
             unkept_bytes: 0,
             kept_bytes: 0,
-        }
+        })
     }
 
     /// The open event is whole, or as much of it as fits: puts it on the page if it matches and fits.
     pub(super) fn close_event(&mut self) {
         let Some(mut open) = self.open.take() else { return };
-        if !open.matches() {
-            let Event { time, event_id, .. } = open.event;
-            self.passed = Some(Passed::At(self.behind_event(time, event_id)));
+        if !open.begun && !self.matcher.matches(open.seen) {
+            self.passed = Some(Passed::At(self.behind_event(&open.event)));
             return;
         }
         if !self.events.is_empty() && self.bytes + open.bytes > PAGE_BYTES_MAX {
@@ -179,17 +187,18 @@ impl<'a> PageOfEvents<'a> {
         self.events.push(open.event);
     }
 
+    /// Forgets the open event: not all of its rows were seen. The next page begins with it.
+    pub(super) fn abandon_event(&mut self) {
+        if let Some(open) = self.open.take() {
+            self.again_bytes = open.kept_bytes + open.unkept_bytes;
+        }
+    }
+
     /// No row at or before `time` (in the order of the read) is left: the page may end here though it is not full.
     pub(super) fn pass_time(&mut self, time: Timestamp) {
         self.close_event();
         if !self.stopped {
-            let nothing = Bytes::new();
-            self.passed = Some(Passed::Edge(Position {
-                event_time: time,
-                event_id: EventId::from_stored(nothing.clone()),
-                series: self.series.clone(),
-                item_key: ItemKey::from_stored(nothing),
-            }));
+            self.passed = self.series.first().map(|series| Passed::Edge(edge(time, series)));
         }
     }
 
@@ -204,10 +213,7 @@ impl<'a> PageOfEvents<'a> {
     }
 
     fn position(&self, passed: Passed) -> Option<Position> {
-        let behind_last = || {
-            let event = self.events.last()?;
-            Some(self.behind_event(event.time, event.event_id.clone()))
-        };
+        let behind_last = || Some(self.behind_event(self.events.last()?));
         match passed {
             Passed::At(position) | Passed::Edge(position) => Some(position),
             Passed::Event => behind_last(),
@@ -219,19 +225,40 @@ impl<'a> PageOfEvents<'a> {
     }
 
     /// The position behind all items of an event, in the direction of the read.
-    fn behind_event(&self, event_time: Timestamp, event_id: EventId) -> Position {
-        let item_key = match self.order {
-            Order::OldestFirst => Bytes::from_static(ABOVE_ITEMS),
-            Order::NewestFirst => Bytes::new(),
-        };
-        let item_key = ItemKey::from_stored(item_key);
-        Position { event_time, event_id, series: self.series.clone(), item_key }
+    fn behind_event(&self, event: &Event) -> Position {
+        Position {
+            event_time: event.time,
+            event_id: event.event_id.clone(),
+            series: event.series.clone(),
+            item_key: behind_items(self.order),
+        }
     }
 }
 
-impl OpenEvent {
-    fn matches(&self) -> bool {
-        self.matched.iter().all(|matched| *matched)
+/// Behind all items of an event, in this order.
+pub(super) fn behind_items(order: Order) -> ItemKey {
+    ItemKey::from_stored(match order {
+        Order::OldestFirst => Bytes::from_static(ABOVE_ITEMS),
+        Order::NewestFirst => Bytes::new(),
+    })
+}
+
+/// Before all items of an event, in this order.
+pub(super) fn before_items(order: Order) -> ItemKey {
+    behind_items(match order {
+        Order::OldestFirst => Order::NewestFirst,
+        Order::NewestFirst => Order::OldestFirst,
+    })
+}
+
+/// A position at which no event is half done: before all that happened at `time` if the read goes up, behind it if it goes down.
+pub(super) fn edge(time: Timestamp, series: &SeriesId) -> Position {
+    let nothing = Bytes::new();
+    Position {
+        event_time: time,
+        event_id: EventId::from_stored(nothing.clone()),
+        series: series.clone(),
+        item_key: ItemKey::from_stored(nothing),
     }
 }
 

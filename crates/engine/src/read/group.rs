@@ -1,26 +1,38 @@
 //! One group: the partitions of a time bucket, read in parallel and merged into one order.
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use futures::future::try_join_all;
+use futures::{StreamExt, TryStreamExt, stream};
 use model::{Group, Order, RowKey, SeriesId};
 use store::{Scan, Store};
 
+use super::events::{before_items, behind_items};
 use super::partition::{Head, PartitionReader, rows_to_ask};
 use crate::catalog::Dataset;
-use crate::{PartitionBytes, Result, Resume};
+use crate::{Error, PartitionBytes, Reason, Result, Resume};
 
+/// Partitions that a group may have: one page of each is held.
+const PARTITIONS_MAX: usize = 512;
+/// Partitions of a group that are opened at the same time.
+const FAN_OUT: usize = 8;
 /// Bytes that all first pages of a group may have together.
 const GROUP_BYTES: u64 = 1 << 20;
-/// Bytes that a partition's page has at least.
+/// Bytes that a partition's page has at least, where they are few, and where they are many.
 const PARTITION_BYTES_MIN: u64 = 64 << 10;
+const PARTITION_BYTES_FLOOR: u64 = 8 << 10;
+/// So many are few.
+const FEW_PARTITIONS: usize = 16;
+
+/// Where a row stands in the total order: time, event, series, item.
+type Key<'a> = (i64, &'a [u8], &'a [u8], &'a [u8]);
 
 /// What all groups of one read share.
 pub(super) struct Source<'a> {
     pub(super) store: &'a Arc<dyn Store>,
     pub(super) dataset: &'a Dataset,
-    pub(super) series: &'a SeriesId,
+    pub(super) series: &'a [SeriesId],
     pub(super) order: Order,
     pub(super) resume: Option<&'a Resume>,
     /// Rows that the page has room for, if each event has one.
@@ -28,15 +40,17 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn from(&self) -> Bound<RowKey> {
-        self.resume.map_or(Bound::Unbounded, |resume| {
-            let after = resume.after.clone();
-            Bound::Excluded(RowKey {
-                event_time: after.event_time,
-                event_id: after.event_id,
-                item_key: after.item_key,
-            })
-        })
+    /// Where the rows of `series` go on. The position is behind a row of one series; at its time and event, those before it in the
+    /// order of the read are done, and those behind it have not begun.
+    fn from(&self, series: &SeriesId) -> Bound<RowKey> {
+        let Some(after) = self.resume.map(|resume| &resume.after) else { return Bound::Unbounded };
+        let item_key = match self.order.compare(&series.as_str(), &after.series.as_str()) {
+            Ordering::Equal => after.item_key.clone(),
+            Ordering::Less => behind_items(self.order),
+            Ordering::Greater => before_items(self.order),
+        };
+        let (event_time, event_id) = (after.event_time, after.event_id.clone());
+        Bound::Excluded(RowKey { event_time, event_id, item_key })
     }
 
     /// Bytes that earlier pages have read from the partitions of `group`.
@@ -46,14 +60,17 @@ impl Source<'_> {
             group.layout.time_bucket(resume.after.event_time) == Some(group.time_bucket)
                 && resume.scanned_bytes.len() == buckets
         };
-        self.resume.filter(here).map_or_else(|| vec![0; buckets], |resume| resume.scanned_bytes.clone())
+        // A token has room for the partitions of one series.
+        let known = self.resume.filter(here).filter(|_| self.series.len() == 1);
+        known.map_or_else(|| vec![0; buckets * self.series.len()], |resume| resume.scanned_bytes.clone())
     }
 }
 
 /// A group whose rows come merged.
-pub(super) struct GroupReader {
+pub(super) struct GroupReader<'a> {
     pub(super) group: Group,
-    /// One per event bucket.
+    series: &'a [SeriesId],
+    /// One per event bucket of each series.
     readers: Vec<PartitionReader>,
     /// Readers that have a row, the one with the next row last. So as long as one partition goes on, a row costs one
     /// comparison with the runner-up, and none where no other is left.
@@ -69,27 +86,37 @@ pub(super) struct GroupReader {
     scanned_before: Vec<u64>,
 }
 
-impl GroupReader {
+impl<'a> GroupReader<'a> {
     /// Reads the first page of every partition of the group.
-    pub(super) async fn open(source: &Source<'_>, group: Group) -> Result<Self> {
-        let partitions: Vec<_> = group.partitions(source.series).collect();
+    pub(super) async fn open(source: &Source<'a>, group: Group) -> Result<Self> {
+        let of_series = |(at, series)| group.partitions(series).map(move |partition| (at, partition));
+        let partitions: Vec<_> = source.series.iter().enumerate().flat_map(of_series).collect();
         let count = partitions.len().max(1);
+        if count > PARTITIONS_MAX {
+            let message = format!(
+                "the series have {count} partitions in one time bucket, more than the {PARTITIONS_MAX} that can be \
+                 merged; search fewer series at a time"
+            );
+            return Err(Error::new(Reason::ReadBudgetExceeded, message));
+        }
+        let least = if count <= FEW_PARTITIONS { PARTITION_BYTES_MIN } else { PARTITION_BYTES_FLOOR };
         let wanted_rows = source.rows_hint.div_ceil(count);
-        let opened = partitions.into_iter().map(|partition| {
+        let opened = partitions.into_iter().map(|(series, partition)| {
             let scan = Scan {
                 table: source.dataset.table(&group.layout),
-                partition: partition.key,
                 order: source.order,
                 interval: group.interval,
-                from: source.from(),
+                from: source.from(&partition.key.series),
+                partition: partition.key,
                 rows_max: rows_to_ask(wanted_rows).min(source.rows_hint),
-                bytes_max: (GROUP_BYTES / count as u64).max(PARTITION_BYTES_MIN),
+                bytes_max: (GROUP_BYTES / count as u64).max(least),
             };
-            PartitionReader::open(Arc::clone(source.store), scan, wanted_rows)
+            PartitionReader::open(Arc::clone(source.store), series, scan, wanted_rows)
         });
-        let readers = try_join_all(opened).await?;
+        let readers: Vec<PartitionReader> = stream::iter(opened).buffered(FAN_OUT).try_collect().await?;
         let mut reader = Self {
             group,
+            series: source.series,
             bytes: readers.iter().map(|reader| reader.bytes).sum(),
             readers,
             turns: Vec::with_capacity(count),
@@ -102,6 +129,12 @@ impl GroupReader {
             reader.queue(index);
         }
         Ok(reader)
+    }
+
+    /// Whether [`Self::settle`] has to ask the store.
+    pub(super) fn has_to_wait(&self) -> bool {
+        let next = self.turns.last().filter(|_| self.unsettled).and_then(|index| self.readers.get(*index));
+        next.is_some_and(PartitionReader::page_is_over)
     }
 
     /// Makes [`Self::head`] show the next row.
@@ -143,9 +176,10 @@ impl GroupReader {
         self.turns.insert(turn, index);
     }
 
-    fn key_of(&self, index: usize) -> Option<(i64, &[u8], &[u8])> {
-        let row = self.readers.get(index)?.head()?.view;
-        Some((row.event_time.nanos(), row.event_id, row.item_key))
+    fn key_of(&self, index: usize) -> Option<Key<'_>> {
+        let Head { view, series, .. } = self.readers.get(index)?.head()?;
+        let series = self.series.get(series)?.as_str().as_bytes();
+        Some((view.event_time.nanos(), view.event_id, series, view.item_key))
     }
 
     /// Partitions visited.
@@ -156,7 +190,9 @@ impl GroupReader {
     /// What was read from each partition, on this page and before.
     pub(super) fn read_bytes(&self) -> impl Iterator<Item = PartitionBytes> {
         let with_before = self.readers.iter().zip(&self.scanned_before);
-        (0..).zip(with_before).map(|(event_bucket, (reader, before))| PartitionBytes {
+        let buckets = u32::from(self.group.layout.shape.buckets_per_id);
+        (0..buckets).cycle().zip(with_before).map(|(event_bucket, (reader, before))| PartitionBytes {
+            series: reader.series,
             slice_start: self.group.layout.slice.start(),
             time_bucket: self.group.time_bucket,
             event_bucket,
@@ -167,6 +203,9 @@ impl GroupReader {
     /// Bytes of the rows that were taken, on this page and before, by event bucket. The next page reads the last
     /// `again` of them once more; all of these are of one event, so of the partition that came last.
     pub(super) fn scanned_bytes(&self, again: u64) -> Vec<u64> {
+        if self.series.len() > 1 {
+            return Vec::new();
+        }
         let with_before = self.readers.iter().zip(&self.scanned_before);
         let mut scanned: Vec<u64> =
             with_before.map(|(reader, before)| before.saturating_add(reader.taken_bytes)).collect();

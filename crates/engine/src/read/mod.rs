@@ -6,5 +6,7 @@ mod events;
 mod group;
 mod page;
 mod partition;
+mod patience;
+mod span;
 
 pub(crate) use page::read_page;

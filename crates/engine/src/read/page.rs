@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use env::Clock;
 use futures::StreamExt;
 use futures::stream;
 use model::{Group, Interval, Order, Timestamp};
@@ -10,10 +11,13 @@ use store::Store;
 
 use super::events::{PageOfEvents, Wants};
 use super::group::{GroupReader, Source};
+use super::patience::Patience;
+use super::span::{beginning, left_of, passed_interval};
 use crate::catalog::{Catalog, Dataset};
+use crate::query::Matcher;
 use crate::{
-    Cost, Error, FILTERS_MAX, PAGE_RECORDS_MAX, PartitionBytes, ReadPage, ReadRequest, Result, Resume,
-    SliceState,
+    Cost, Error, PAGE_RECORDS_MAX, Partial, PartitionBytes, ReadPage, ReadRequest, Result, Resume,
+    SERIES_MAX, SliceState,
 };
 
 /// Partitions that one page visits at most; then it ends with a token.
@@ -22,16 +26,20 @@ const PARTITIONS_MAX: usize = 4_096;
 const SCAN_BYTES_MAX: u64 = 64 << 20;
 /// Groups read ahead behind the first.
 const READ_AHEAD: usize = 4;
+/// Partitions in them.
+const PARTITIONS_AHEAD_MAX: usize = 256;
 
 /// Reads one page.
 pub(crate) async fn read_page(
     catalog: &Catalog,
     store: &Arc<dyn Store>,
-    now: i64,
+    clock: &dyn Clock,
     request: ReadRequest,
 ) -> Result<ReadPage> {
     check(&request)?;
+    let matcher = request.query.as_ref().map_or_else(|| Ok(Matcher::everything()), Matcher::new)?;
     let dataset = catalog.find(&request.namespace)?;
+    let mut patience = Patience::new(clock, request.max_latency, &dataset.namespace.spec);
     let (groups, whole) = groups(&dataset, &request);
     let source = Source {
         store,
@@ -41,18 +49,27 @@ pub(crate) async fn read_page(
         resume: request.resume.as_ref(),
         rows_hint: events_wanted(&request) + 1,
     };
-    let mut page = PageOfEvents::new(&request);
+    let mut page = PageOfEvents::new(&request, &matcher);
     let mut visited = Visited::default();
-    let ended = fill(&source, groups, &mut page, &mut visited).await? && whole;
-    let finished = page.finish(ended);
+    let filled = fill(&source, groups, &mut page, &mut visited, &mut patience).await?;
+    let finished = page.finish(filled == Filled::GroupsOver && whole);
+    let after = match filled {
+        Filled::TimeOver => finished.after.or_else(|| beginning(&request)),
+        Filled::Enough | Filled::GroupsOver => finished.after,
+    };
+    let partial = after
+        .as_ref()
+        .filter(|_| filled == Filled::TimeOver)
+        .map(|after| Partial { reason: patience.reason, complete: passed_interval(&request, after) });
     Ok(ReadPage {
-        next: finished.after.map(|after| Resume {
+        next: after.map(|after| Resume {
             after,
             remaining: finished.remaining,
             scanned_bytes: visited.scanned_bytes(finished.at_edge, finished.again_bytes),
         }),
         events: finished.events,
-        retention_truncated: truncated(&dataset, request.interval, now),
+        partial,
+        retention_truncated: truncated(&dataset, request.interval, clock.wall()),
         partitions: visited.partitions,
         cost: visited.cost,
     })
@@ -60,16 +77,16 @@ pub(crate) async fn read_page(
 
 /// What a page has read.
 #[derive(Default)]
-struct Visited {
+struct Visited<'a> {
     cost: Cost,
     slices: BTreeSet<i64>,
     partitions: Vec<PartitionBytes>,
     /// The group in which it ended.
-    last: Option<GroupReader>,
+    last: Option<GroupReader<'a>>,
 }
 
-impl Visited {
-    fn add(&mut self, reader: GroupReader) {
+impl<'a> Visited<'a> {
+    fn add(&mut self, reader: GroupReader<'a>) {
         self.slices.insert(reader.group.layout.slice.start());
         self.cost.slices = self.slices.len() as u64;
         self.cost.partitions += reader.partitions();
@@ -93,8 +110,9 @@ fn check(request: &ReadRequest) -> Result<()> {
             format!("must be 1 to {PAGE_RECORDS_MAX}; ask for several pages"),
         ));
     }
-    if request.filters.len() > FILTERS_MAX {
-        return Err(Error::field("event_filters", format!("at most {FILTERS_MAX} are allowed; send fewer")));
+    if !(1..=SERIES_MAX).contains(&request.series.len()) {
+        let problem = format!("names {} series; name 1 to {SERIES_MAX}", request.series.len());
+        return Err(Error::field("time_series_ids", problem));
     }
     Ok(())
 }
@@ -116,7 +134,7 @@ fn groups(dataset: &Dataset, request: &ReadRequest) -> (Vec<Group>, bool) {
     };
     let (mut groups, mut partitions) = (Vec::new(), 0);
     for group in cover.by_ref() {
-        partitions += usize::from(group.layout.shape.buckets_per_id);
+        partitions += usize::from(group.layout.shape.buckets_per_id) * request.series.len();
         groups.push(group);
         if partitions >= PARTITIONS_MAX {
             break;
@@ -126,65 +144,86 @@ fn groups(dataset: &Dataset, request: &ReadRequest) -> (Vec<Group>, bool) {
     (groups, whole)
 }
 
-/// The part of the interval that earlier pages have not passed.
-fn left_of(request: &ReadRequest) -> Interval {
-    let Some(resume) = &request.resume else { return request.interval };
-    let at = resume.after.event_time.nanos();
-    // No event has an empty id: such a position lies before all that happened at its time.
-    let is_edge = resume.after.event_id.as_bytes().is_empty();
-    let left = match request.order {
-        Order::OldestFirst => Interval::new(at, i64::MAX),
-        Order::NewestFirst => Interval::new(0, if is_edge { at } else { at + 1 }),
-    };
-    left.map_or(request.interval, |left| left.intersect(request.interval))
+/// Why a page takes no more rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Filled {
+    /// It is full, or has read as much as a page may.
+    Enough,
+    /// Nothing is left in the groups.
+    GroupsOver,
+    /// Its time is over.
+    TimeOver,
 }
 
-/// Feeds the page with rows until it wants no more; whether the groups ended before that.
-async fn fill(
-    source: &Source<'_>,
+/// Feeds the page with rows.
+async fn fill<'a>(
+    source: &Source<'a>,
     groups: Vec<Group>,
     page: &mut PageOfEvents<'_>,
-    visited: &mut Visited,
-) -> Result<bool> {
+    visited: &mut Visited<'a>,
+    patience: &mut Patience<'_>,
+) -> Result<Filled> {
+    let ahead = read_ahead(source, &groups);
     let mut groups = groups.into_iter();
     // Most reads are answered by the first group, so nothing is read ahead of it.
     let first = stream::iter(groups.next()).then(|group| GroupReader::open(source, group));
-    let rest = stream::iter(groups).map(|group| GroupReader::open(source, group)).buffered(READ_AHEAD);
+    let rest = stream::iter(groups).map(|group| GroupReader::open(source, group)).buffered(ahead);
     let mut readers = std::pin::pin!(first.chain(rest));
-    while let Some(reader) = readers.next().await {
+    loop {
+        let Some(reader) = patience.wait(readers.next()).await else { return Ok(Filled::TimeOver) };
+        let Some(reader) = reader else { return Ok(Filled::GroupsOver) };
         let mut reader = reader?;
         let group = reader.group;
-        let wants = drain(&mut reader, page, visited.cost.bytes_read).await?;
+        let drained = drain(&mut reader, page, visited.cost.bytes_read, patience).await?;
         visited.add(reader);
-        if wants == Wants::Nothing {
-            return Ok(false);
+        if drained != Filled::GroupsOver {
+            return Ok(drained);
         }
         pass(page, &group, source.order);
         if page.wants() == Wants::Nothing || visited.cost.bytes_read >= SCAN_BYTES_MAX {
-            return Ok(false);
+            return Ok(Filled::Enough);
         }
     }
-    Ok(true)
 }
 
-async fn drain(reader: &mut GroupReader, page: &mut PageOfEvents<'_>, bytes_before: u64) -> Result<Wants> {
+/// Groups to read ahead: fewer where each has many partitions, because a page of every partition is held.
+fn read_ahead(source: &Source<'_>, groups: &[Group]) -> usize {
+    let buckets = groups.first().map_or(1, |group| usize::from(group.layout.shape.buckets_per_id));
+    (PARTITIONS_AHEAD_MAX / (buckets * source.series.len()).max(1)).clamp(1, READ_AHEAD)
+}
+
+/// Feeds the page with the rows of one group.
+async fn drain(
+    reader: &mut GroupReader<'_>,
+    page: &mut PageOfEvents<'_>,
+    bytes_before: u64,
+    patience: &mut Patience<'_>,
+) -> Result<Filled> {
     let mut first = true;
     loop {
-        reader.settle().await?;
-        let Some(head) = reader.head() else { return Ok(Wants::More) };
-        if !page.goes_on_with(&head.view) {
+        if reader.has_to_wait() {
+            let Some(settled) = patience.wait(reader.settle()).await else {
+                page.abandon_event();
+                return Ok(Filled::TimeOver);
+            };
+            settled?;
+        } else {
+            reader.settle().await?;
+        }
+        let Some(head) = reader.head() else { return Ok(Filled::GroupsOver) };
+        if !page.goes_on_with(&head) {
             if !std::mem::take(&mut first) && bytes_before + reader.bytes >= SCAN_BYTES_MAX {
-                return Ok(Wants::Nothing);
+                return Ok(Filled::Enough);
             }
             page.close_event();
             if page.wants() == Wants::Nothing {
-                return Ok(Wants::Nothing);
+                return Ok(Filled::Enough);
             }
         }
         page.extend_event(&head);
         reader.take();
         if page.wants() == Wants::Nothing {
-            return Ok(Wants::Nothing);
+            return Ok(Filled::Enough);
         }
     }
 }

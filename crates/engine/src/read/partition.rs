@@ -23,6 +23,8 @@ pub(super) fn rows_to_ask(wanted_rows: usize) -> usize {
 /// The next row of a partition, looked at in place.
 pub(super) struct Head<'a> {
     pub(super) view: RowView<'a>,
+    /// Whose row: a place in the read's list of series.
+    pub(super) series: usize,
     rows: &'a Rows,
     at: usize,
 }
@@ -37,6 +39,8 @@ impl Head<'_> {
 /// A partition that is being read in order.
 pub(super) struct PartitionReader {
     store: Arc<dyn Store>,
+    /// Its place in the read's list of series.
+    pub(super) series: usize,
     scan: Scan,
     rows: Rows,
     at: usize,
@@ -53,11 +57,18 @@ pub(super) struct PartitionReader {
 }
 
 impl PartitionReader {
-    /// Reads the first page. `wanted_rows` is how many rows this partition will probably have to give.
-    pub(super) async fn open(store: Arc<dyn Store>, scan: Scan, wanted_rows: usize) -> Result<Self> {
+    /// Reads the first page of a partition of the read's `series`th series. `wanted_rows` is how many rows it will probably
+    /// have to give.
+    pub(super) async fn open(
+        store: Arc<dyn Store>,
+        series: usize,
+        scan: Scan,
+        wanted_rows: usize,
+    ) -> Result<Self> {
         let page = store.scan(scan.clone()).await?;
         let mut reader = Self {
             store,
+            series,
             scan,
             rows: Rows::default(),
             at: 0,
@@ -75,7 +86,7 @@ impl PartitionReader {
     /// The next row; none at the end, and where [`Self::turn_page`] is due.
     pub(super) fn head(&self) -> Option<Head<'_>> {
         let view = self.rows.view(self.at)?;
-        Some(Head { view, rows: &self.rows, at: self.at })
+        Some(Head { view, series: self.series, rows: &self.rows, at: self.at })
     }
 
     /// Goes on behind the next row.
@@ -84,9 +95,14 @@ impl PartitionReader {
         self.at += 1;
     }
 
+    /// Whether the store has to be asked before [`Self::head`] shows the next row.
+    pub(super) fn page_is_over(&self) -> bool {
+        self.at >= self.rows.len() && self.more
+    }
+
     /// Makes [`Self::head`] show the next row if there is one; gives back how many bytes the store had to read.
     pub(super) async fn turn_page(&mut self) -> Result<u64> {
-        if self.at < self.rows.len() || !self.more {
+        if !self.page_is_over() {
             return Ok(0);
         }
         let mut next = match self.ahead.take() {

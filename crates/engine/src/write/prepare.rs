@@ -7,6 +7,7 @@ use model::Timestamp;
 
 use super::place::{Placed, PlacedEvent, place};
 use super::validate::{ValidEvent, Window, validate};
+use crate::block::Access;
 use crate::catalog::{Catalog, Dataset};
 use crate::{Cost, EVENTS_MAX, Error, Reason, Refusal, Result, SliceState, WriteAnswer, WriteRequest};
 
@@ -90,7 +91,10 @@ pub(crate) async fn prepare(
     let mut valid = Vec::with_capacity(request.events.len());
     for (index, event) in request.events.into_iter().enumerate() {
         // Microseconds; one for the whole request.
-        let checked = validate(event, window, now / 1_000).and_then(|event| check_open(&dataset, event, now));
+        let checked = validate(event, window, now / 1_000).and_then(|event| {
+            dataset.check_access(&event.series, now, Access::Write)?;
+            check_open(&dataset, event, now)
+        });
         match checked {
             Ok(event) => valid.push((index, event)),
             Err(error) => refused.one(index, error),

@@ -7,7 +7,7 @@ use tonic::{Request, Response, Status};
 
 use super::Host;
 use super::timeseries::answer;
-use crate::generated::admin::namespace_service_server::NamespaceService;
+use crate::generated::server::admin::namespace_service_server::NamespaceService;
 
 /// The service.
 pub(crate) struct Namespaces {

@@ -5,7 +5,7 @@ use api::convert::timestamp_to_wire;
 use tonic::{Request, Response, Status};
 
 use super::{Host, Readiness};
-use crate::generated::admin::ops_service_server::OpsService;
+use crate::generated::server::admin::ops_service_server::OpsService;
 
 /// The service.
 pub(crate) struct Ops {

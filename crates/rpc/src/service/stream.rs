@@ -1,10 +1,9 @@
 //! `StreamEventRecords`: page after page until the end of the interval.
 //!
-//! One page is read while the one before is on its way. A client that reads slowly stops the reading; one that goes away
-//! ends it.
+//! One page is read while the one before is made ready, and that while one more is on its way. A client that reads slowly stops
+//! the reading; one that goes away ends it.
 
-use api::convert::Read;
-use api::v1::ReadEventRecordsResponse;
+use api::convert::{EncodedPage, Read};
 use engine::Result as Answer;
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -12,39 +11,50 @@ use tokio::sync::mpsc;
 use tonic::Status;
 
 use super::Host;
-use super::timeseries::read_page;
+use super::timeseries::show;
 use crate::status::status;
 
 /// Pages that wait between the reading and the sending.
 const WAITING_PAGES_MAX: usize = 1;
 
 /// The pages of a read.
-pub(super) fn pages(host: Host, read: Read) -> BoxStream<'static, Result<ReadEventRecordsResponse, Status>> {
+pub(super) fn pages(host: Host, read: Read) -> BoxStream<'static, Result<EncodedPage, Status>> {
     let (send, receive) = mpsc::channel(WAITING_PAGES_MAX);
     let spawn = std::sync::Arc::clone(&host.env.spawn);
     spawn.task("braid-stream", Box::pin(produce(host, read, send)));
     stream::unfold(receive, |mut receive| async move { Some((receive.recv().await?, receive)) })
-        .map(|page: Answer<ReadEventRecordsResponse>| page.map_err(|error| status(&error)))
+        .map(|page: Answer<EncodedPage>| page.map_err(|error| status(&error)))
         .boxed()
 }
 
-async fn produce(host: Host, mut read: Read, send: mpsc::Sender<Answer<ReadEventRecordsResponse>>) {
-    loop {
-        // Room first: a page that nobody takes yet need not be read.
-        let Ok(room) = send.reserve().await else { return };
-        let page = tokio::select! {
-            page = read_page(&host, &read) => page,
-            () = send.closed() => return,
-        };
-        match page {
-            Ok((page, next)) => {
-                room.send(Ok(page));
-                read.request.resume = next;
+async fn produce(host: Host, mut read: Read, send: mpsc::Sender<Answer<EncodedPage>>) {
+    let pages = async {
+        let mut page = host.engine.read(read.request.clone()).await;
+        loop {
+            let present = match page {
+                Ok(present) => present,
+                Err(error) => return deliver(&send, || Err(error)).await,
+            };
+            read.request.resume = present.next.clone();
+            if read.request.resume.is_none() {
+                return deliver(&send, || show(&host, &read, present)).await;
             }
-            Err(error) => return room.send(Err(error)),
+            // The store reads the next page while this one is made ready and sent.
+            let ahead = host.engine.read(read.request.clone());
+            let (next, ()) = tokio::join!(ahead, deliver(&send, || show(&host, &read, present)));
+            page = next;
         }
-        if read.request.resume.is_none() {
-            return;
-        }
+    };
+    tokio::select! {
+        () = pages => {}
+        () = send.closed() => {}
+    }
+}
+
+/// Makes a page ready once there is room for it.
+async fn deliver(send: &mpsc::Sender<Answer<EncodedPage>>, page: impl FnOnce() -> Answer<EncodedPage>) {
+    // Without a receiver nobody wants it; whoever called notices that too.
+    if let Ok(room) = send.reserve().await {
+        room.send(page());
     }
 }

@@ -1,18 +1,20 @@
 //! `TimeSeriesService`: events in, events out.
 
-use api::convert::{Read, read_request, read_response, write_request, write_response};
+use api::convert::{
+    EncodedPage, Read, read_request, read_response, search_request, write_request, write_response,
+};
 use api::v1;
-use engine::{Error, Result as Answer, Resume};
+use engine::{Error, ReadPage, Result as Answer};
 use futures::stream::BoxStream;
 use tonic::{Request, Response, Status};
 
 use super::Host;
 use super::stream::pages;
-use crate::generated::v1::time_series_service_server::TimeSeriesService;
+use crate::generated::server::v1::time_series_service_server::TimeSeriesService;
 use crate::status::status;
 
 /// Pages of a stream have so many events where the client names no number.
-const STREAM_PAGE_RECORDS: i32 = 1_000;
+const STREAM_PAGE_RECORDS: i32 = 4_000;
 
 /// The service.
 pub(crate) struct TimeSeries {
@@ -25,15 +27,14 @@ impl TimeSeries {
     }
 }
 
-/// Reads one page and shows it; also where the next one begins.
-pub(super) async fn read_page(
-    host: &Host,
-    read: &Read,
-) -> Answer<(v1::ReadEventRecordsResponse, Option<Resume>)> {
-    let page = host.engine.read(read.request.clone()).await?;
-    let next = page.next.clone();
-    let now = host.env.clock.wall();
-    Ok((read_response(&read.request.namespace, page, &read.query, &host.keys, now)?, next))
+/// Reads one page and shows it.
+async fn read_page(host: &Host, read: &Read) -> Answer<EncodedPage> {
+    show(host, read, host.engine.read(read.request.clone()).await?)
+}
+
+/// A page of `read` as it is sent.
+pub(super) fn show(host: &Host, read: &Read, page: ReadPage) -> Answer<EncodedPage> {
+    read_response(&read.request.namespace, page, &read.query, &host.keys, host.env.clock.wall())
 }
 
 #[tonic::async_trait]
@@ -65,15 +66,26 @@ impl TimeSeriesService for TimeSeries {
     async fn read_event_records(
         &self,
         request: Request<v1::ReadEventRecordsRequest>,
-    ) -> Result<Response<v1::ReadEventRecordsResponse>, Status> {
+    ) -> Result<Response<EncodedPage>, Status> {
         answer(async {
             let read = self.asked(request.into_inner())?;
-            Ok(read_page(&self.host, &read).await?.0)
+            read_page(&self.host, &read).await
         })
         .await
     }
 
-    type StreamEventRecordsStream = BoxStream<'static, Result<v1::ReadEventRecordsResponse, Status>>;
+    async fn search_event_records(
+        &self,
+        request: Request<v1::SearchEventRecordsRequest>,
+    ) -> Result<Response<EncodedPage>, Status> {
+        answer(async {
+            let read = search_request(request.into_inner(), &self.host.keys, self.host.env.clock.wall())?;
+            read_page(&self.host, &read).await
+        })
+        .await
+    }
+
+    type StreamEventRecordsStream = BoxStream<'static, Result<EncodedPage, Status>>;
 
     async fn stream_event_records(
         &self,

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod abuse;
+mod blocks;
 mod events;
 mod fixture;
 mod http;
 mod lifecycle;
 mod namespaces;
 mod operating;
+mod search;
 mod twins;

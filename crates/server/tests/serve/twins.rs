@@ -31,6 +31,14 @@ const CALLS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "braid.v1.TimeSeriesService.SearchEventRecords",
+        &[
+            r#"{"namespace":"plays","time_series_ids":["s","a"],"time_interval":{"start":"1970-01-01T00:00:00Z","end":"2026-05-02T00:00:00Z"},"search_query":{"booleanQuery":{"operator":"AND","searchQuery":[{"equals":{"eventItemKey":"k","eventItemValue":"AQ=="}},{"boolean_query":{"operator":"NOT","search_query":[{"range":{"event_item_key":"k","lower_bound":{"value":"Ag==","inclusive":true}}}]}}]}}}"#,
+            r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"search_query":{"boolean_query":{"operator":"OR"}}}"#,
+            r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"}}"#,
+        ],
+    ),
+    (
         "braid.admin.v1.NamespaceService.CreateNamespace",
         &[
             r#"{"namespace":{"name":"new","accept_limit":"0s"},"validate_only":true}"#,
@@ -52,6 +60,24 @@ const CALLS: &[(&str, &[&str])] = &[
         &[r#"{"name":"plays","validate_only":true}"#, r#"{"name":"nowhere"}"#],
     ),
     ("braid.admin.v1.NamespaceService.ListSlices", &[r#"{"namespace":"plays"}"#]),
+    (
+        "braid.admin.v1.BlockService.AddBlock",
+        &[
+            r#"{"namespace":"plays","blocks":[{"time_series_id":"hot","reads":true,"reason":"too hot","author":"ann","expire_time":"2200-01-01T00:00:00Z"}],"reason":"test"}"#,
+            r#"{"namespace":"plays","blocks":[{"timeSeriesId":"hot"}],"validateOnly":true}"#,
+            r#"{"namespace":"plays","blocks":[{"timeSeriesId":"hot","expireTime":"2001-01-01T00:00:00Z"}]}"#,
+            r#"{"namespace":"nowhere","blocks":[{"timeSeriesId":"hot"}]}"#,
+        ],
+    ),
+    ("braid.admin.v1.BlockService.ListBlocks", &[r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#]),
+    (
+        "braid.admin.v1.BlockService.RemoveBlock",
+        &[
+            r#"{"namespace":"plays","time_series_ids":["nobody"]}"#,
+            r#"{"namespace":"plays","time_series_ids":["hot"],"validate_only":true}"#,
+            r#"{"namespace":"plays"}"#,
+        ],
+    ),
     ("braid.admin.v1.OpsService.GetServerInfo", &["{}"]),
 ];
 
@@ -115,7 +141,7 @@ fn unescape(text: &str) -> String {
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            for key in ["time_taken", "created", "next_page_token"] {
+            for key in ["time_taken", "created", "create_time", "next_page_token"] {
                 object.remove(key);
             }
             object.values_mut().for_each(forget_times);
