@@ -8,7 +8,8 @@ Measures Braid against what it is built on, and holds the figures against goals.
 
 usage: cargo run --release -p bench -- [option...] [question...]
 
-Without a question, all of them run. `--list` names them.
+Without a question, all of them run. `--list` names them. Questions about the server run the binary that lies beside this
+one; `make bench` builds it first.
 
   --list    list the questions
   --json    after each report, the same as one JSON object on one line (find it with: grep '^{')
@@ -18,8 +19,8 @@ environment:
   QUICK=1   fewer rounds on less data: minutes become seconds; to find mistakes, not to quote
 
 Every question runs its sides interleaved, several rounds, in alternating order. A ratio is the median of the rounds'
-ratios. CPU time and memory are those of the whole process; memory is the peak of RssAnon beyond the start of the
-run, and the largest round counts. Quote a figure only with its spread and the load average, from a machine that did
+ratios. CPU time and memory are those of the whole process, where a server is measured the server's; memory is the peak
+of RssAnon beyond the start of the run, and the largest round counts. Quote a figure only with its spread and the load average, from a machine that did
 nothing else.
 
 exit status: 0 all goals reached, 1 a goal MISSED (the figures are printed all the same), 2 nothing was measured
@@ -84,19 +85,27 @@ mod tests {
 
     #[test]
     fn arguments_mean_what_help_says() {
-        check(&[], "run ingest scan json=false");
+        check(&[], "run ingest scan grpc-ingest first-page drain start json=false");
         check(&["scan", "--json"], "run scan json=true");
         check(&["scan", "ingest"], "run scan ingest json=false");
         check(&["--list"], "list");
         check(&["scan", "--help"], "help");
-        check(&["scam"], "`scam` is neither a question nor an option; questions: ingest, scan; try --help");
+        check(
+            &["scam"],
+            "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, start; \
+             try --help",
+        );
     }
 
     #[test]
     fn the_list_has_one_line_a_question() {
         let expect = "\
-ingest  durable ingest through the embedded store, against group commit on fjall by hand
-scan    reading a wide partition through the embedded store, against fjall's iterator
+ingest       durable ingest through the embedded store, against group commit on fjall by hand
+scan         reading a wide partition through the embedded store, against fjall's iterator
+grpc-ingest  durable ingest through gRPC, against the embedded store called directly
+first-page   the first page of a small partition through gRPC, against the store's scan of the same rows
+drain        reading a wide partition through gRPC, by pages and as a stream, against the store's scan
+start        braid serve until it is ready on an empty directory, braid --version, and the size of the binary
 ";
         assert_eq!(list(), expect);
     }

@@ -1,9 +1,11 @@
 //! The embedded store as a server runs it: default options, a runtime with two workers.
 
+use std::ops::Bound;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use env::Env;
+use store::{Scan, Store};
 use store_embedded::{EmbeddedStore, Options};
 use tokio::runtime::{Builder, Runtime};
 
@@ -41,5 +43,18 @@ impl Embedded {
     /// Closes the store and frees its directory.
     pub(crate) fn close(self) {
         self.runtime.block_on(self.store.close());
+    }
+}
+
+/// Reads page after page of a partition, as large as `scan` says, to its end; returns how many rows.
+pub(crate) async fn read_pages(store: &EmbeddedStore, mut scan: Scan) -> Result<u64> {
+    let mut rows = 0;
+    loop {
+        let page = store.scan(scan.clone()).await?;
+        rows += page.rows.len() as u64;
+        match page.rows.last() {
+            Some(last) if page.more => scan.from = Bound::Excluded(last.key),
+            _ => return Ok(rows),
+        }
     }
 }

@@ -2,12 +2,17 @@
 //! share in `harness`. Rivals live here and in no crate's dependencies; timed figures live here and in no test.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
 
+mod braid;
 mod cli;
+mod crowd;
 mod embedded;
+mod filled;
 mod harness;
 mod progress;
 mod question;
 mod raw;
+mod remote;
+mod wire;
 mod workload;
 
 /// What the product's binaries use, so that figures here are figures there.

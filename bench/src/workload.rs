@@ -34,10 +34,14 @@ pub(crate) fn table(number: usize) -> Result<TableRef> {
     Ok(TableRef { namespace: NamespaceName::new("bench")?, incarnation: 1, name })
 }
 
-/// The partition of the series with this number.
-pub(crate) fn partition(series: u64) -> Result<PartitionKey> {
-    let series = SeriesId::new(&format!("series-{series:09}"))?;
-    Ok(PartitionKey { series, time_bucket: 3, event_bucket: 1 })
+/// The series with this number.
+pub(crate) fn series(number: u64) -> Result<SeriesId> {
+    Ok(SeriesId::new(&format!("series-{number:09}"))?)
+}
+
+/// A partition of the series with this number.
+pub(crate) fn partition(number: u64) -> Result<PartitionKey> {
+    Ok(PartitionKey { series: series(number)?, time_bucket: 3, event_bucket: 1 })
 }
 
 /// The rows of events `first` and following, as a client of the store has them.

@@ -12,6 +12,8 @@ pub(crate) enum Unit {
     Events,
     /// Bytes per second, shown in millions.
     Bytes,
+    /// Starts of a process per second.
+    Starts,
 }
 
 impl Unit {
@@ -20,6 +22,7 @@ impl Unit {
         match self {
             Self::Events => "events",
             Self::Bytes => "bytes",
+            Self::Starts => "starts",
         }
     }
 
@@ -28,6 +31,7 @@ impl Unit {
         match self {
             Self::Events => "1000 events/s",
             Self::Bytes => "MB/s",
+            Self::Starts => "starts/s",
         }
     }
 
@@ -36,6 +40,7 @@ impl Unit {
         let scale = match self {
             Self::Events => 1e3,
             Self::Bytes => 1e6,
+            Self::Starts => 1.0,
         };
         format!("{:.1}", rate / scale)
     }
@@ -48,7 +53,7 @@ pub(crate) struct Answer {
     pub(crate) question: &'static str,
     /// What rates count.
     pub(crate) unit: Unit,
-    /// The rounds of each side.
+    /// The rounds of each side; none where the figures beside the goals say it all.
     pub(crate) runs: Vec<Runs>,
     /// The goals beside what was measured.
     pub(crate) judged: Vec<Judged>,

@@ -1,21 +1,30 @@
 //! What is wanted, and whether it was reached. Pure.
 
+use std::time::Duration;
+
 use anyhow::{Context, Result};
 
+use super::latency::{Latency, micros};
 use super::rounds::Runs;
 use super::stats::Spread;
 
 const MIB: f64 = (1 << 20) as f64;
 const NO_ROUND: &str = "no round was run";
+const NO_CALL: &str = "a goal wants latencies, and no call was timed";
 
 /// What a question wants of its sides.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Goal {
     /// The subject's rate is at least so much of the control's, as the median of the rounds' ratios.
     Rate { subject: &'static str, control: &'static str, at_least: f64 },
     /// No run of this side takes more anonymous memory than this beyond what it began with. The largest counts, not
     /// the median: later rounds reuse what the allocator kept from earlier ones.
     Growth { side: &'static str, at_most_mib: f64 },
+    /// Half of the subject's calls take at most `times` what half of the control's take, and `plus` more, as the median
+    /// of the rounds.
+    Latency { subject: &'static str, control: &'static str, times: f64, plus: Duration },
+    /// The median of these figures, which belong to no side, is at most this.
+    Figures { what: &'static str, values: Vec<f64>, at_most: f64 },
 }
 
 /// A goal beside what was measured.
@@ -44,8 +53,20 @@ impl Judged {
     }
 }
 
+impl Judged {
+    /// A figure that is only shown.
+    fn shown(what: String, spread: Spread) -> Self {
+        Self { what, measured: spread.median, spread, wanted: "-".to_owned(), met: None }
+    }
+
+    /// A figure that is not to be larger than this.
+    fn at_most(what: String, measured: f64, spread: Spread, most: f64) -> Self {
+        Self { what, measured, spread, wanted: format!("<= {most:.2}"), met: Some(measured <= most) }
+    }
+}
+
 /// Holds a goal against the rounds. A goal for rates also shows CPU time for the same work, which a busy machine
-/// disturbs less than rates.
+/// disturbs less than rates; a goal for latencies also shows those that it compares.
 pub(crate) fn judge(goal: &Goal, all: &[Runs]) -> Result<Vec<Judged>> {
     let runs = |name: &str| {
         all.iter()
@@ -53,39 +74,54 @@ pub(crate) fn judge(goal: &Goal, all: &[Runs]) -> Result<Vec<Judged>> {
             .with_context(|| format!("a goal names `{name}`, which is no side"))
     };
     match goal {
-        Goal::Rate { subject, control, at_least } => {
-            let (above, below) = (runs(subject)?, runs(control)?);
-            let rates = Spread::of_ratios(&above.rates(), &below.rates()).context(NO_ROUND)?;
-            let cpu = Spread::of_ratios(&above.cpu_per_unit(), &below.cpu_per_unit()).context(NO_ROUND)?;
-            Ok(vec![
-                Judged {
-                    what: format!("rate, {subject} / {control}"),
-                    measured: rates.median,
-                    spread: rates,
-                    wanted: format!(">= {at_least:.2}"),
-                    met: Some(rates.median >= *at_least),
-                },
-                Judged {
-                    what: format!("CPU, {subject} / {control}"),
-                    measured: cpu.median,
-                    spread: cpu,
-                    wanted: "-".to_owned(),
-                    met: None,
-                },
-            ])
-        }
+        Goal::Rate { subject, control, at_least } => judge_rate(runs(subject)?, runs(control)?, *at_least),
         Goal::Growth { side, at_most_mib } => {
             let growths = runs(side)?.growths().into_iter().map(|bytes| bytes / MIB);
             let spread = Spread::of(growths).context(NO_ROUND)?;
-            Ok(vec![Judged {
-                what: format!("memory growth, {side}, MiB"),
-                measured: spread.max,
-                spread,
-                wanted: format!("<= {at_most_mib:.2}"),
-                met: Some(spread.max <= *at_most_mib),
-            }])
+            let what = format!("memory growth, {side}, MiB");
+            Ok(vec![Judged::at_most(what, spread.max, spread, *at_most_mib)])
+        }
+        Goal::Latency { subject, control, times, plus } => {
+            judge_latency(runs(subject)?, runs(control)?, *times, *plus)
+        }
+        Goal::Figures { what, values, at_most } => {
+            let spread = Spread::of(values.iter().copied()).context(NO_ROUND)?;
+            Ok(vec![Judged::at_most((*what).to_owned(), spread.median, spread, *at_most)])
         }
     }
+}
+
+fn judge_rate(subject: &Runs, control: &Runs, at_least: f64) -> Result<Vec<Judged>> {
+    let rates = Spread::of_ratios(&subject.rates(), &control.rates()).context(NO_ROUND)?;
+    let cpu = Spread::of_ratios(&subject.cpu_per_unit(), &control.cpu_per_unit()).context(NO_ROUND)?;
+    let both = format!("{} / {}", subject.side, control.side);
+    let rate = Judged {
+        what: format!("rate, {both}"),
+        measured: rates.median,
+        spread: rates,
+        wanted: format!(">= {at_least:.2}"),
+        met: Some(rates.median >= at_least),
+    };
+    Ok(vec![rate, Judged::shown(format!("CPU, {both}"), cpu)])
+}
+
+fn judge_latency(subject: &Runs, control: &Runs, times: f64, plus: Duration) -> Result<Vec<Judged>> {
+    let mut judged = Vec::new();
+    for runs in [control, subject] {
+        let mut show = |name: &str, which: fn(Latency) -> Duration| -> Result<()> {
+            let spread = Spread::of(runs.latencies().map(which).map(micros)).context(NO_CALL)?;
+            judged.push(Judged::shown(format!("{name}, {}, us", runs.side), spread));
+            Ok(())
+        };
+        show("p50", |latency| latency.p50)?;
+        show("p99", |latency| latency.p99)?;
+    }
+    let beyond = subject.latencies().zip(control.latencies());
+    let beyond = beyond.map(|(above, below)| micros(above.p50) - times * micros(below.p50));
+    let spread = Spread::of(beyond).context(NO_CALL)?;
+    let what = format!("p50, {} - {times} x {}, us", subject.side, control.side);
+    judged.push(Judged::at_most(what, spread.median, spread, micros(plus)));
+    Ok(judged)
 }
 
 #[cfg(test)]
@@ -102,6 +138,7 @@ mod tests {
             cpu: Duration::from_secs(1),
             memory_start: 1 << 20,
             memory_peak: (growth_mib + 1) << 20,
+            ..Sample::default()
         };
         Runs { side, samples: rounds.iter().map(sample).collect() }
     }
@@ -130,6 +167,39 @@ mod tests {
         let goal = |at_most_mib| Goal::Growth { side: "store", at_most_mib };
         check(&goal(64.0), &all, &["64 ok"]);
         check(&goal(63.5), &all, &["64 MISSED"]);
+    }
+
+    #[test]
+    fn latencies_are_compared_inside_a_round() {
+        let timed = |side, rounds: &[u64]| {
+            let sample = |us: &u64| {
+                let latency = Latency { p50: Duration::from_micros(*us), p99: Duration::from_micros(us * 3) };
+                Sample { latency: Some(latency), ..Sample::default() }
+            };
+            Runs { side, samples: rounds.iter().map(sample).collect() }
+        };
+        let all = [timed("raw", &[10, 20, 100]), timed("grpc", &[90, 150, 500])];
+        let goal = |plus| Goal::Latency {
+            subject: "grpc",
+            control: "raw",
+            times: 5.0,
+            plus: Duration::from_micros(plus),
+        };
+        check(&goal(40), &all, &["20 ", "60 ", "150 ", "450 ", "40 ok"]);
+        check(&goal(39), &all, &["20 ", "60 ", "150 ", "450 ", "40 MISSED"]);
+        let names: Vec<String> = judge(&goal(1), &all).unwrap().into_iter().map(|j| j.what).collect();
+        assert_eq!(
+            names,
+            ["p50, raw, us", "p99, raw, us", "p50, grpc, us", "p99, grpc, us", "p50, grpc - 5 x raw, us"]
+        );
+        assert!(judge(&goal(1), &[runs("raw", &[(1, 1)]), runs("grpc", &[(1, 1)])]).is_err());
+    }
+
+    #[test]
+    fn figures_are_judged_by_their_median() {
+        let goal = |at_most| Goal::Figures { what: "start, ms", values: vec![9.0, 1.0, 2.0], at_most };
+        check(&goal(2.0), &[], &["2 ok"]);
+        check(&goal(1.9), &[], &["2 MISSED"]);
     }
 
     #[test]

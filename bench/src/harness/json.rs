@@ -29,6 +29,9 @@ fn side(runs: &Runs) -> String {
         ("name", text(runs.side)),
         ("units_per_second", array(runs.rates().into_iter().map(number))),
         ("cpu_seconds", array(runs.cpu_seconds().into_iter().map(number))),
+        ("client_cpu_seconds", array(runs.client_cpu_seconds().into_iter().map(number))),
+        ("p50_seconds", array(runs.latencies().map(|latency| number(latency.p50.as_secs_f64())))),
+        ("p99_seconds", array(runs.latencies().map(|latency| number(latency.p99.as_secs_f64())))),
         ("memory_growth_bytes", array(runs.samples.iter().map(|sample| sample.growth().to_string()))),
         ("memory_peak_bytes", runs.memory_peak().to_string()),
     ])

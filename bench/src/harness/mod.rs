@@ -4,14 +4,17 @@
 //! the machine hits all of them, and ratios are formed inside a round before their median is taken. Timed figures
 //! exist only here: a test that measures time fails on a busy machine.
 //!
-//! Reading order: [`Setting`] (how much), [`measure()`] (one run), [`interleave`] (the rounds), `stats`, [`Goal`] (what
-//! is wanted), [`Answer`] (all of it), `table` and `report` and `json` (how it is shown), [`Machine`] (on what).
+//! Reading order: [`Setting`] (how much), [`Process`] (what one uses), [`measure()`] (one run), [`Latency`] (its single
+//! calls), [`interleave`] (the rounds), `stats`, [`Goal`] (what is wanted), [`Answer`] (all of it), `table` and `report`
+//! and `json` (how it is shown), [`Machine`] (on what).
 
 mod answer;
 mod goal;
 mod json;
+mod latency;
 mod machine;
 mod measure;
+mod process;
 mod report;
 mod rounds;
 mod setting;
@@ -21,8 +24,10 @@ mod table;
 pub(crate) use answer::{Answer, Unit};
 pub(crate) use goal::Goal;
 pub(crate) use json::json;
+pub(crate) use latency::Latency;
 pub(crate) use machine::Machine;
-pub(crate) use measure::{Sample, measure};
+pub(crate) use measure::{Sample, measure, measure_in};
+pub(crate) use process::Process;
 pub(crate) use report::report;
 pub(crate) use rounds::{Side, interleave};
 pub(crate) use setting::Setting;

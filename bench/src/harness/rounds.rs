@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 
+use super::latency::Latency;
 use super::measure::Sample;
 
 /// One way to do the work of a question.
@@ -37,6 +38,16 @@ impl Runs {
     /// CPU seconds of each round.
     pub(crate) fn cpu_seconds(&self) -> Vec<f64> {
         self.samples.iter().map(|sample| sample.cpu.as_secs_f64()).collect()
+    }
+
+    /// CPU seconds of the client in each round; zeros where there is none.
+    pub(crate) fn client_cpu_seconds(&self) -> Vec<f64> {
+        self.samples.iter().map(|sample| sample.client_cpu.as_secs_f64()).collect()
+    }
+
+    /// How long single calls took in each round where that was looked at.
+    pub(crate) fn latencies(&self) -> impl Iterator<Item = Latency> {
+        self.samples.iter().filter_map(|sample| sample.latency)
     }
 
     /// CPU seconds for one unit of work in each round.
@@ -94,7 +105,7 @@ mod tests {
 
     fn sample(units: u64) -> Sample {
         let (wall, cpu) = (Duration::from_secs(2), Duration::from_secs(1));
-        Sample { units, wall, cpu, memory_start: 1, memory_peak: units }
+        Sample { units, wall, cpu, memory_start: 1, memory_peak: units, ..Sample::default() }
     }
 
     #[test]

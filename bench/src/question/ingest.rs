@@ -10,19 +10,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use bytes::Bytes;
-use env::{Spawn, TokioSpawn};
 use fjall::{Database, Keyspace, PersistMode};
 use model::{PartitionKey, TableRef};
 use store::{Durability, PartitionBatch, Store};
 use store_embedded::{EmbeddedStore, Options};
-use tokio::sync::mpsc;
 
 use super::Question;
 use crate::embedded::Embedded;
 use crate::harness::{Answer, Goal, Sample, Setting, Side, Unit, interleave, measure};
-use crate::{progress, raw, workload};
+use crate::{crowd, progress, raw, workload};
 
 pub(crate) const QUESTION: Question = Question {
     name: "ingest",
@@ -98,27 +96,11 @@ fn through_store(setting: &Setting, batches: u64) -> Result<Sample> {
 type Names = Arc<(Vec<TableRef>, Vec<PartitionKey>)>;
 
 async fn write_all(store: EmbeddedStore, names: Names, batches: u64) -> Result<u64> {
-    let spawn = TokioSpawn::current();
-    let (ended, mut ends) = mpsc::channel(1);
-    for writer in 0..WRITERS {
-        let (store, names, ended) = (store.clone(), Arc::clone(&names), ended.clone());
-        let work = async move {
-            let written = write(&store, &names, writer, batches).await;
-            // Nobody listens any more once another writer has failed.
-            let _gone = ended.send(written).await;
-        };
-        spawn.task("bench-writer", Box::pin(work));
-    }
-    drop(ended);
-    let (mut events, mut writers) = (0, 0);
-    while let Some(written) = ends.recv().await {
-        events += written?;
-        writers += 1;
-    }
-    if writers < WRITERS {
-        bail!("only {writers} of {WRITERS} writers came to their end");
-    }
-    Ok(events)
+    crowd::work(WRITERS, |writer| {
+        let (store, names) = (store.clone(), Arc::clone(&names));
+        async move { write(&store, &names, writer, batches).await }
+    })
+    .await
 }
 
 async fn write(store: &EmbeddedStore, names: &Names, writer: u64, batches: u64) -> Result<u64> {

@@ -1,7 +1,11 @@
 //! The questions, one file each. A question knows its sides, its data and its goals; everything else is the harness's.
 
+mod drain;
+mod first_page;
+mod grpc_ingest;
 mod ingest;
 mod scan;
+mod start;
 
 use anyhow::Result;
 
@@ -18,4 +22,11 @@ pub(crate) struct Question {
 }
 
 /// All of them, in the order in which they run.
-pub(crate) const ALL: &[Question] = &[ingest::QUESTION, scan::QUESTION];
+pub(crate) const ALL: &[Question] = &[
+    ingest::QUESTION,
+    scan::QUESTION,
+    grpc_ingest::QUESTION,
+    first_page::QUESTION,
+    drain::QUESTION,
+    start::QUESTION,
+];

@@ -19,7 +19,7 @@ use store_embedded::EmbeddedStore;
 use tempfile::TempDir;
 
 use super::Question;
-use crate::embedded::Embedded;
+use crate::embedded::{Embedded, read_pages};
 use crate::harness::{Answer, Goal, Sample, Setting, Side, Unit, interleave, measure};
 use crate::{progress, raw, workload};
 
@@ -129,16 +129,7 @@ async fn fill(store: &EmbeddedStore, rows: u64) -> Result<()> {
 
 fn through_store(data: &Data, order: Order) -> Result<Sample> {
     let embedded = Embedded::open(data.path())?;
-    let pass = || embedded.run(async |store| data.bytes(read_pages(&store, order).await?));
-    pass().context("warming up")?;
-    let sample = measure(pass)?;
-    embedded.close();
-    Ok(sample)
-}
-
-/// Reads the partition to its end; returns its rows.
-async fn read_pages(store: &EmbeddedStore, order: Order) -> Result<u64> {
-    let mut scan = Scan {
+    let scan = Scan {
         table: workload::table(0)?,
         partition: workload::partition(SERIES)?,
         order,
@@ -147,15 +138,11 @@ async fn read_pages(store: &EmbeddedStore, order: Order) -> Result<u64> {
         rows_max: PAGE_ROWS,
         bytes_max: PAGE_BYTES,
     };
-    let mut rows = 0;
-    loop {
-        let page = store.scan(scan.clone()).await?;
-        rows += page.rows.len() as u64;
-        match page.rows.last() {
-            Some(last) if page.more => scan.from = Bound::Excluded(last.key),
-            _ => return Ok(rows),
-        }
-    }
+    let pass = || embedded.run(async |store| data.bytes(read_pages(&store, scan.clone()).await?));
+    pass().context("warming up")?;
+    let sample = measure(pass)?;
+    embedded.close();
+    Ok(sample)
 }
 
 fn by_iterator(data: &Data, order: Order) -> Result<Sample> {

@@ -1,0 +1,86 @@
+//! A served data directory and clients for it: the binary in its own process, and a runtime for the clients here.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use env::TokioSpawn;
+use model::SeriesId;
+use rpc::client::Client;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::braid::Braid;
+use crate::harness::Process;
+use crate::wire;
+
+const RUNTIME_WORKERS: usize = 2;
+
+/// What the clients run on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Threads {
+    /// One thread, for one client that asks one thing after the other: nothing is handed from thread to thread here.
+    One,
+    /// Two, for many clients.
+    Two,
+}
+
+/// A server and the runtime of its clients.
+pub(crate) struct Remote {
+    runtime: Runtime,
+    braid: Braid,
+}
+
+impl Remote {
+    /// Serves the data directory.
+    pub(crate) fn serve(path: &Path, threads: Threads) -> Result<Self> {
+        let mut builder = match threads {
+            Threads::One => Builder::new_current_thread(),
+            Threads::Two => Builder::new_multi_thread(),
+        };
+        // Means nothing to the first of them.
+        let runtime = builder.worker_threads(RUNTIME_WORKERS).enable_all().build()?;
+        let spawn = {
+            let _inside = runtime.enter();
+            TokioSpawn::current()
+        };
+        let braid = Braid::serve(path, &spawn).context("cannot serve")?;
+        Ok(Self { runtime, braid })
+    }
+
+    /// A client with a connection of its own.
+    pub(crate) fn client(&self) -> Result<Client> {
+        let _inside = self.runtime.enter();
+        Ok(Client::new(&self.braid.address().to_string())?)
+    }
+
+    /// Makes the namespace; returns its incarnation.
+    pub(crate) fn create_namespace(&self) -> Result<u32> {
+        let client = self.client()?;
+        self.run(async move { Ok(client.create_namespace(wire::create_namespace()).await?.incarnation) })
+    }
+
+    /// Runs `work` on this runtime.
+    pub(crate) fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
+        self.runtime.block_on(work)
+    }
+
+    /// The process of the server.
+    pub(crate) fn process(&self) -> Process {
+        self.braid.process()
+    }
+
+    /// Stops the server: then its directory is free.
+    pub(crate) fn stop(self) -> Result<()> {
+        // Closes the connections, for which the server would wait.
+        drop(self.runtime);
+        self.braid.stop()
+    }
+}
+
+/// Writes events `first` and following to a series in one request; durable when this returns. Returns how many.
+pub(crate) async fn write(client: &Client, series: &SeriesId, first: u64, count: u64) -> Result<u64> {
+    let answer = client.write_synced(wire::write(series, first, count)?).await?;
+    let accepted = u64::from(answer.accepted);
+    let why = || answer.results.first().map(|refused| refused.message.as_str()).unwrap_or("no reason given");
+    ensure!(accepted == count, "the server took {accepted} of {count} events: {}", why());
+    Ok(accepted)
+}
