@@ -12,31 +12,31 @@ use crate::input::parse_duration;
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Settings")]
 pub(super) struct Fields {
-    /// Time that one slice (a table) holds [server's default: 1d]
+    /// Time that one slice (a table) holds (default 1d)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     slice: Option<Duration>,
-    /// Time that one partition holds; divides the slice [1h]
+    /// Time that one partition holds; divides the slice (default 1h)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     bucket: Option<Duration>,
-    /// Partitions of a series in a bucket, at most 64 [4]
+    /// Partitions of a series in a bucket, at most 64 (default 4)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     buckets_per_id: Option<u32>,
-    /// How old an event may be when it is written; 0 for any age [10m]
+    /// How old an event may be when it is written; 0 for any age (default 10m)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     accept_limit: Option<Duration>,
-    /// How far in the future an event may be; 0 for any [10m]
+    /// How far in the future an event may be; 0 for any (default 10m)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     future_limit: Option<Duration>,
-    /// How long after its end a slice takes writes; 0 for ever [30d]
+    /// How long after its end a slice takes writes; 0 for ever (default 30d)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     close_after: Option<Duration>,
-    /// How long after its end a slice is kept; 0 for ever [31d]
+    /// How long after its end a slice is kept; 0 for ever (default 31d)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     delete_after: Option<Duration>,
-    /// What a read is meant to take [500ms]
+    /// What a read is meant to take (default 500ms)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     read_target: Option<Duration>,
-    /// After so long a read answers what it has [10s]
+    /// After so long a read answers what it has (default 10s)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     read_max: Option<Duration>,
 }
