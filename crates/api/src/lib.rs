@@ -7,11 +7,11 @@
 //! Reading order follows a request: [`v1`] and [`admin::v1`] (generated from `proto/`), [`limits`], [`json`],
 //! [`convert`], [`token`].
 
-pub mod clip;
 pub mod convert;
 mod generated;
 pub mod json;
 pub mod limits;
 pub mod token;
 
+pub use engine::clip;
 pub use generated::{DESCRIPTORS, admin, v1};

@@ -8,6 +8,7 @@
 
 mod block;
 mod catalog;
+pub mod clip;
 mod engine;
 mod error;
 mod event;

@@ -19,7 +19,7 @@ pub struct NamespaceSpec {
     pub shape: Shape,
     /// Events older than this are refused; zero accepts whatever retention has not closed.
     pub accept_limit: Duration,
-    /// Events further in the future than this are refused.
+    /// Events further in the future than this are refused; zero accepts any.
     pub future_limit: Duration,
     /// From the end of a slice plus this on, it takes no writes; zero never.
     pub close_after: Duration,

@@ -157,7 +157,7 @@ pub fn check_width(seconds: u32) -> Result<(), Error> {
 }
 
 /// Year, month and day (UTC) of a time not before 1970.
-pub fn civil_date(nanos: i64) -> (i64, i64, i64) {
+pub(crate) fn civil_date(nanos: i64) -> (i64, i64, i64) {
     // Counted in years that begin in March, so that a leap day is the last day of its year, and in eras of 400
     // years (146,097 days), which all look alike.
     let day_number = nanos / (86_400 * NANOS_PER_SECOND) + 719_468;
@@ -171,6 +171,14 @@ pub fn civil_date(nanos: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+/// A time not before 1970 as people write it: UTC, whole seconds.
+pub fn utc(nanos: i64) -> String {
+    let (year, month, day) = civil_date(nanos);
+    let second = nanos / NANOS_PER_SECOND % 86_400;
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, proptest};
@@ -178,6 +186,12 @@ mod tests {
     use super::*;
 
     const DAY: i64 = 86_400 * NANOS_PER_SECOND;
+
+    #[test]
+    fn times_are_written_in_utc() {
+        assert_eq!(utc(0), "1970-01-01T00:00:00Z");
+        assert_eq!(utc(1_774_742_399_999_999_999), "2026-03-28T23:59:59Z");
+    }
 
     fn at(nanos: i64) -> Timestamp {
         Timestamp::from_nanos(nanos).unwrap()

@@ -5,8 +5,10 @@
 
 use std::collections::BTreeMap;
 
+use model::slice::utc;
 use model::{NamespaceName, SeriesId};
 
+use crate::clip::clip;
 use crate::{Error, Reason, Result};
 
 /// Ids that a namespace may block.
@@ -109,12 +111,12 @@ impl Block {
             Access::Read => "reads",
             Access::Write => "writes",
         };
-        let until = self.expires.map(|expires| format!(" until {}", time(expires))).unwrap_or_default();
+        let until = self.expires.map(|expires| format!(" until {}", utc(expires))).unwrap_or_default();
         let why = if self.reason.is_empty() { String::new() } else { format!(" ({})", self.reason) };
         let message = format!(
             "time_series_id `{}` is blocked for {access} in namespace `{}`{until}{why}; use another id, or remove \
              the block with `braid block rm`",
-            clip(self.series.as_str()),
+            clip(self.series.as_str(), QUOTE_CHARS_MAX),
             namespace.as_str(),
         );
         Error::new(Reason::IdBlocked, message)
@@ -205,22 +207,6 @@ impl FromIterator<Block> for BlockList {
     fn from_iter<T: IntoIterator<Item = Block>>(blocks: T) -> Self {
         Self { blocks: blocks.into_iter().map(|block| (block.series.clone(), block)).collect() }
     }
-}
-
-/// At most [`QUOTE_CHARS_MAX`] characters, with a mark where some were left out.
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(QUOTE_CHARS_MAX).and_then(|(end, _)| text.get(..end)) {
-        Some(head) => format!("{head}…"),
-        None => text.to_owned(),
-    }
-}
-
-/// A time for people: UTC, whole seconds.
-fn time(nanos: i64) -> String {
-    let (year, month, day) = model::slice::civil_date(nanos);
-    let second = nanos / model::time::NANOS_PER_SECOND % 86_400;
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
 }
 
 #[cfg(test)]

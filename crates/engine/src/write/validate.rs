@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
+use model::slice::utc;
 use model::{EventId, ItemKey, Row, RowKey, SeriesId, Timestamp};
 
 use crate::{Error, EventInput, ITEMS_MAX, ItemInput, NamespaceSpec, Reason, Result, metadata};
@@ -21,7 +22,9 @@ impl Window {
         let nanos = |duration: std::time::Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
         let oldest =
             if spec.accept_limit.is_zero() { 0 } else { now.saturating_sub(nanos(spec.accept_limit)) };
-        Self { now, oldest, newest: now.saturating_add(nanos(spec.future_limit)) }
+        let newest =
+            if spec.future_limit.is_zero() { i64::MAX } else { now.saturating_add(nanos(spec.future_limit)) };
+        Self { now, oldest, newest }
     }
 
     /// The window for events that may wait so long before they are stored.
@@ -38,10 +41,12 @@ impl Window {
 
     /// Refuses a time outside the window, naming the window.
     fn check(self, time: Timestamp) -> Result<()> {
-        let seconds = |nanos: i64| nanos / model::time::NANOS_PER_SECOND;
         let window = || {
-            let (oldest, newest, now) = (seconds(self.oldest), seconds(self.newest), seconds(self.now));
-            format!("accepted now ({now}) are times from {oldest} to {newest}, in seconds since 1970")
+            let newest = match self.newest {
+                i64::MAX => String::new(),
+                newest => format!(" to {}", utc(newest)),
+            };
+            format!("at {} times from {}{newest} are accepted", utc(self.now), utc(self.oldest))
         };
         if self.is_too_old(time) {
             let message = format!("event_time is too old; {}; raise accept_limit to backfill", window());
@@ -195,9 +200,17 @@ mod tests {
         assert_eq!(at(NOW + limit), None);
         assert_eq!(at(NOW + limit + 1), Some(Reason::EventInFuture));
         let message = refusal_at(0).unwrap().to_string();
-        assert!(message.contains("from 1774655400 to 1774656600"), "{message}");
+        assert_eq!(
+            message,
+            "event_time is too old; at 2026-03-28T00:00:00Z times from 2026-03-27T23:50:00Z to \
+             2026-03-28T00:10:00Z are accepted; raise accept_limit to backfill"
+        );
         let open = NamespaceSpec { accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
         assert!(Window::of(&open, NOW).check(Timestamp::MIN).is_ok());
+        let ahead = NamespaceSpec { future_limit: Duration::ZERO, ..NamespaceSpec::default() };
+        assert!(Window::of(&ahead, NOW).check(Timestamp::MAX).is_ok());
+        let message = Window::of(&ahead, NOW).check(Timestamp::MIN).unwrap_err().to_string();
+        assert!(message.contains("from 2026-03-27T23:50:00Z are accepted"), "{message}");
     }
 
     fn refusal_at(nanos: i64) -> Option<Error> {
