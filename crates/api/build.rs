@@ -23,7 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for file in &mut bare.file {
         file.source_code_info = None;
     }
-    fs::write(out.join("descriptors.bin"), bare.encode_to_vec())?;
+    let file = out.join("descriptors.bin");
+    fs::write(&file, bare.encode_to_vec())?;
+    println!("cargo::metadata=descriptors={}", file.display());
 
     prost_build::Config::new()
         .bytes(["."])

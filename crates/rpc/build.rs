@@ -1,19 +1,16 @@
-//! Compiles the services of the contract under `proto/` without protoc. The messages are `crates/api`'s.
+//! Makes the services of the contract, as the build of `crates/api` compiled it. The messages are made there.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::{env, fs};
 
-/// Where the contract lies, seen from this crate.
-const ROOT: &str = "../../proto";
+use prost::Message;
+use prost_types::FileDescriptorSet;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed={ROOT}");
-    let descriptors = protox::Compiler::new([ROOT])?
-        .include_imports(true)
-        .include_source_info(true)
-        .open_files(contract(Path::new(ROOT))?)?
-        .file_descriptor_set();
+    let contract = env::var("DEP_BRAID_CONTRACT_DESCRIPTORS")?;
+    println!("cargo::rerun-if-changed={contract}");
+    let descriptors = FileDescriptorSet::decode(fs::read(contract)?.as_slice())?;
     let out = PathBuf::from(env::var("OUT_DIR")?);
     let stubs = |side: &str| -> Result<tonic_prost_build::Builder, Box<dyn Error>> {
         let directory = out.join(side);
@@ -32,19 +29,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         .extern_path(".braid.v1.ReadEventRecordsResponse", "::api::convert::EncodedPage")
         .compile_fds(descriptors)?;
     Ok(())
-}
-
-/// Every file of the contract, in the order of the names.
-fn contract(directory: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            files.extend(contract(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "proto") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }

@@ -4,7 +4,7 @@ use api::convert::{
     EncodedPage, Read, read_request, read_response, search_request, write_request, write_response,
 };
 use api::v1;
-use engine::{Error, ReadPage, Result as Answer};
+use engine::{Error, ReadPage, Result as Answer, WriteAnswer, WriteRequest};
 use futures::stream::BoxStream;
 use tonic::{Request, Response, Status};
 
@@ -27,6 +27,16 @@ impl TimeSeries {
     }
 }
 
+/// Writes by one of the engine's two ways.
+async fn write<W: Future<Output = Answer<WriteAnswer>>>(
+    wire: v1::WriteEventRecordsRequest,
+    by: impl FnOnce(WriteRequest) -> W,
+) -> Answer<v1::WriteEventRecordsResponse> {
+    let request = write_request(wire)?;
+    let namespace = request.namespace.clone();
+    Ok(write_response(&namespace, by(request).await?))
+}
+
 /// Reads one page and shows it.
 async fn read_page(host: &Host, read: &Read) -> Answer<EncodedPage> {
     show(host, read, host.engine.read(read.request.clone()).await?)
@@ -43,24 +53,14 @@ impl TimeSeriesService for TimeSeries {
         &self,
         request: Request<v1::WriteEventRecordsRequest>,
     ) -> Result<Response<v1::WriteEventRecordsResponse>, Status> {
-        answer(async {
-            let request = write_request(request.into_inner())?;
-            let namespace = request.namespace.clone();
-            Ok(write_response(&namespace, self.host.engine.write_synced(request).await?))
-        })
-        .await
+        answer(write(request.into_inner(), |request| self.host.engine.write_synced(request))).await
     }
 
     async fn write_event_records(
         &self,
         request: Request<v1::WriteEventRecordsRequest>,
     ) -> Result<Response<v1::WriteEventRecordsResponse>, Status> {
-        answer(async {
-            let request = write_request(request.into_inner())?;
-            let namespace = request.namespace.clone();
-            Ok(write_response(&namespace, self.host.engine.write_queued(request).await?))
-        })
-        .await
+        answer(write(request.into_inner(), |request| self.host.engine.write_queued(request))).await
     }
 
     async fn read_event_records(
