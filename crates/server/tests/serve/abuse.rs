@@ -1,10 +1,14 @@
 //! What clients must not do, and what they are told.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use api::v1;
+use env::{Env, ManualClock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::fixture::{Fixture, event, reads, seconds, writes};
+use crate::fixture::{Fixture, event, reads, seconds, start_with, writes};
 use crate::http::{get, grpc, grpc_body, post, post_json};
 
 const READ: &str = "/braid.v1.TimeSeriesService/ReadEventRecords";
@@ -180,4 +184,52 @@ async fn a_deadline_is_kept_whoever_is_slow() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 504") && answer.contains("BACKEND_TIMEOUT"), "{answer}");
+}
+
+/// What a peer that sent `said` and nothing more has heard when it is hung up on. Time is moved by hand, a second whenever
+/// nothing happens.
+async fn heard_after(said: String) -> (String, Duration) {
+    let directory = tempfile::TempDir::new().unwrap();
+    let clock = Arc::new(ManualClock::starting_at(1_774_656_000_000_000_000));
+    let env = Env { clock: Arc::<ManualClock>::clone(&clock), ..Env::system() };
+    let server = start_with(directory.path(), &[], env).await;
+    let mut stream = TcpStream::connect(server.address()).await.unwrap();
+    stream.write_all(said.as_bytes()).await.unwrap();
+    let mut heard = String::new();
+    let mut passed = Duration::ZERO;
+    let mut reading = std::pin::pin!(stream.read_to_string(&mut heard));
+    while passed < Duration::from_secs(1_000_000) {
+        tokio::select! {
+            biased;
+            read = &mut reading => {
+                read.unwrap();
+                return (heard, passed);
+            }
+            () = tokio::task::yield_now() => {
+                passed += Duration::from_secs(1);
+                clock.advance(Duration::from_secs(1));
+            }
+        }
+    }
+    panic!("it is never hung up on");
+}
+
+#[tokio::test]
+async fn a_connection_that_asks_for_nothing_is_cut_off() {
+    for said in ["", "PRI * HT"] {
+        let (heard, passed) = heard_after(said.to_owned()).await;
+        assert_eq!(heard, "");
+        assert!(passed >= Duration::from_secs(10), "{passed:?}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_holds_a_place_by_sending_a_request_slowly() {
+    let head = format!(
+        "POST {READ} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\
+         connection: close\r\n\r\n{{"
+    );
+    let (heard, passed) = heard_after(head).await;
+    assert!(heard.starts_with("HTTP/1.1 504") && heard.contains("BACKEND_TIMEOUT"), "{heard}");
+    assert!(passed >= Duration::from_secs(60), "{passed:?}");
 }

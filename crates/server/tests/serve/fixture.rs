@@ -20,11 +20,16 @@ pub(crate) const NAMESPACE: &str = "plays";
 
 /// A server with these settings on top of its own directory and a free port.
 pub(crate) async fn start_in(directory: &Path, settings: &[(&str, &str)]) -> Server {
+    start_with(directory, settings, Env::system()).await
+}
+
+/// The same in an environment of the test's choice.
+pub(crate) async fn start_with(directory: &Path, settings: &[(&str, &str)], env: Env) -> Server {
     let flags =
         Flags { config: None, data: Some(directory.join("data")), listen: Some("127.0.0.1:0".to_owned()) };
     let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     let loaded = load(&flags, settings, None).unwrap();
-    Server::start(loaded.config, Env::system()).await.unwrap()
+    Server::start(loaded.config, env).await.unwrap()
 }
 
 impl Fixture {
