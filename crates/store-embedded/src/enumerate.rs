@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use fjall::{Database, Readable};
-use store::{Cursor, Enumerate, Error, PartitionPage, Result};
+use store::{Enumerate, PartitionPage, Result};
 
 use crate::cancel::Cancelled;
 use crate::engine::read_failed;
@@ -19,15 +19,9 @@ pub(crate) fn enumerate(
     request: &Enumerate,
     cancelled: &Cancelled,
 ) -> Result<PartitionPage> {
-    let mut page = PartitionPage { partitions: Vec::new(), next: None };
-    let mut from = match &request.after {
-        None => Bytes::new(),
-        Some(Cursor(prefix)) => {
-            partition::decode(prefix)
-                .map_err(|_| Error::invalid("the cursor is not one of this table; start anew"))?;
-            partition::behind(prefix)
-        }
-    };
+    let mut page = PartitionPage { partitions: Vec::new(), more: false };
+    let after = request.after.as_ref();
+    let mut from = after.map_or_else(Bytes::new, |after| partition::behind(&partition::encode(after)));
     let snapshot = database.snapshot();
     let mut last: Option<Bytes> = None;
     'seek: loop {
@@ -44,7 +38,7 @@ pub(crate) fn enumerate(
                 continue;
             }
             if page.partitions.len() == request.partitions_max {
-                page.next = last.map(Cursor);
+                page.more = true;
                 return Ok(page);
             }
             let prefix = key.slice(..partition::prefix_length(&key)?);

@@ -15,8 +15,8 @@ use crate::tables::Table;
 
 /// Room that a page has from the start: growing it would copy and fault in its memory again. What stays untouched
 /// costs only addresses.
-const FIRST_BYTES: usize = 1 << 20;
-const FIRST_ROWS: usize = 4_096;
+const FIRST_BYTES: usize = 2 << 20;
+const FIRST_ROWS: usize = 8_192;
 /// Room for the row that goes over the limit, unless it is a large one.
 const LAST_ROW_BYTES: usize = 16 << 10;
 

@@ -22,7 +22,7 @@ pub use meta::{
     check_meta_value,
 };
 pub use request::{
-    Cursor, Durability, Effort, Enumerate, Histogram, PartitionBatch, PartitionPage, Scan, ScanPage,
-    TableOutcome, limits,
+    Durability, Effort, Enumerate, Histogram, PartitionBatch, PartitionPage, Scan, ScanPage, TableOutcome,
+    limits,
 };
 pub use traits::Store;

@@ -2,7 +2,6 @@
 
 use std::ops::Bound;
 
-use bytes::Bytes;
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
 use model::{HistogramQuality, Interval, Order, PartitionKey, Row, RowKey, Rows, SizeHistogram, TableRef};
 
@@ -91,7 +90,7 @@ pub struct Scan {
     /// Only rows whose event time lies inside.
     pub interval: Interval,
     /// Where to begin, in the direction of the scan: `Excluded` goes on behind a row that was seen, whether that
-    /// row still exists or not.
+    /// row still exists or not. The ids of the key may be any bytes, also such as no row has.
     pub from: Bound<RowKey>,
     /// At most so many rows.
     pub rows_max: usize,
@@ -128,17 +127,13 @@ pub struct ScanPage {
     pub more: bool,
 }
 
-/// An opaque place in the order in which a backend enumerates partitions. Stays valid across restarts and writes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Cursor(pub Bytes);
-
 /// An enumeration of the partitions of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumerate {
     /// Of which table.
     pub table: TableRef,
-    /// Behind which partition to go on; none to begin.
-    pub after: Option<Cursor>,
+    /// Behind which partition to go on, whether that one still exists or not; none to begin.
+    pub after: Option<PartitionKey>,
     /// At most so many partitions.
     pub partitions_max: usize,
 }
@@ -162,8 +157,8 @@ impl Enumerate {
 pub struct PartitionPage {
     /// The partitions.
     pub partitions: Vec<PartitionKey>,
-    /// Where to go on; none at the end of the table.
-    pub next: Option<Cursor>,
+    /// Whether partitions may follow: the limit ended the page. Go on behind the last.
+    pub more: bool,
 }
 
 /// How much work a histogram is worth.

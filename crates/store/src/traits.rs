@@ -24,6 +24,19 @@ use crate::{
 /// unknown.
 ///
 /// **Memory**: a call allocates in proportion to its limits, whatever the size of the partition or the table.
+///
+/// **A store on a cluster** promises less where several machines must agree. This is all that it may take back:
+/// - A batch of more than 256 KiB, as sent, may become visible in steps of whole events, and a failed one may leave
+///   whole events behind (it then fails with `Unknown`). A smaller batch, and every event, is all or nothing.
+/// - An event that its machines cannot take at once (over 12 MiB or 65,535 items, as sent) is refused as `Invalid`,
+///   and so is a namespace whose name is too long for it, before anything is done.
+/// - A scan may be read in steps, each at its own moment: where rows are overwritten meanwhile, one scan may hold the
+///   old row of one item and the new row of the next. Nothing that was acknowledged before the call is missing.
+/// - Acknowledged means that as many replicas have the write as the operator asked for. When each of them syncs is
+///   the cluster's setting, so both durabilities are the same. Asked for less than a quorum, or in another data centre
+///   than the write's, a read may miss an acknowledged row for a while.
+/// - A compare-and-set that failed with `Unknown` may take effect for some seconds more, also after a read.
+/// - Two servers that drop and make the same table again and again at the same moment may undo each other.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
     /// Makes a table, empty and durable when this returns. A table that exists stays as it is.
@@ -37,7 +50,7 @@ pub trait Store: Send + Sync + 'static {
     async fn list_tables(&self) -> Result<Vec<TableRef>>;
 
     /// Writes rows of one partition. All or nothing, for every reader and after every crash: no reader ever sees a
-    /// part of a batch. An empty batch succeeds if the table exists.
+    /// part of a batch (on a cluster: of an event). An empty batch succeeds if the table exists.
     async fn upsert(&self, batch: PartitionBatch, durability: Durability) -> Result<()>;
 
     /// Reads rows of one partition in order: what was acknowledged before the call, and possibly what was written
@@ -48,7 +61,8 @@ pub trait Store: Send + Sync + 'static {
     /// Partitions made while an enumeration goes on may or may not come; those there before always do.
     async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage>;
 
-    /// The sizes of a table's partitions. `Exact` quality is promised only for a table without later writes.
+    /// The sizes of a table's partitions. `Exact` quality is promised only for a table without later writes. A store
+    /// that others write too measures every time it is asked to.
     async fn histogram(&self, table: &TableRef, effort: Effort) -> Result<Histogram>;
 
     /// Reads a metadata record: linearizable, after every change that was acknowledged before.

@@ -7,7 +7,8 @@ use std::time::Duration;
 use env::Env;
 use prometheus_client::registry::Registry;
 use store::layer::{
-    ByteRate, Deadlines, FaultLayer, FaultPlan, Layered, MetricsLayer, ThrottleLayer, TimeoutLayer,
+    ByteRate, Deadlines, FaultLayer, FaultPlan, LaneLayer, Lanes, Layered, MetricsLayer, ThrottleLayer,
+    TimeoutLayer,
 };
 use store::{MemoryStore, Store};
 
@@ -21,9 +22,11 @@ async fn make() -> (Arc<dyn Store>, Registry) {
     let faults = FaultLayer::new(env.clone(), FaultPlan::default());
     let throttle = ThrottleLayer::new(Arc::clone(&env.clock), rate);
     let timeouts = TimeoutLayer::new(Arc::clone(&env.clock), Deadlines::all(DEADLINE));
-    let metrics = MetricsLayer::new(&mut registry, env.clock);
+    let metrics = MetricsLayer::new(&mut registry, Arc::clone(&env.clock));
     let store = Layered::new(Arc::new(MemoryStore::new()), faults);
     let store = Layered::new(Arc::new(store), throttle);
+    let lanes = LaneLayer::new(Arc::clone(&env.spawn), Lanes { small: 2, wide: 1 });
+    let store = Layered::new(Arc::new(store), lanes);
     let store = Layered::new(Arc::new(store), timeouts);
     (Arc::new(Layered::new(Arc::new(store), metrics)), registry)
 }

@@ -13,8 +13,7 @@ use model::{
 };
 
 use crate::{
-    Cursor, Durability, Effort, Enumerate, Histogram, MetaKey, PartitionBatch, Scan, Store, TableOutcome,
-    limits,
+    Durability, Effort, Enumerate, Histogram, MetaKey, PartitionBatch, Scan, Store, TableOutcome, limits,
 };
 
 /// Pages after which a walk that should have ended is called endless.
@@ -98,17 +97,19 @@ impl Fixture {
         panic!("scan does not end");
     }
 
-    /// One page of an enumeration.
+    /// One page of an enumeration, and behind which partition it goes on.
     pub async fn partitions_page(
         &self,
         table: &TableRef,
-        after: Option<Cursor>,
+        after: Option<PartitionKey>,
         partitions_max: usize,
-    ) -> (Vec<PartitionKey>, Option<Cursor>) {
+    ) -> (Vec<PartitionKey>, Option<PartitionKey>) {
         let request = Enumerate { table: table.clone(), after, partitions_max };
         let page = self.store.enumerate(request).await.expect("enumerate");
         assert!(page.partitions.len() <= partitions_max, "{} partitions", page.partitions.len());
-        (page.partitions, page.next)
+        let next = page.partitions.last().filter(|_| page.more).cloned();
+        assert_eq!(next.is_some(), page.more, "an empty page says that more follow");
+        (page.partitions, next)
     }
 
     /// Every partition of a table, in the backend's order.
@@ -120,7 +121,7 @@ impl Fixture {
     pub async fn partitions_after(
         &self,
         table: &TableRef,
-        mut after: Option<Cursor>,
+        mut after: Option<PartitionKey>,
         partitions_max: usize,
     ) -> Vec<PartitionKey> {
         let mut found = Vec::new();

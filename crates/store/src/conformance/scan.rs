@@ -2,7 +2,8 @@
 
 use std::ops::Bound;
 
-use model::{Interval, Order, Row, RowKey, Timestamp};
+use bytes::Bytes;
+use model::{EventId, Interval, ItemKey, Order, Row, RowKey, Timestamp};
 
 use super::Fixture;
 use super::fixture::{key, partition, row, rows, scan};
@@ -112,6 +113,14 @@ fn places() -> Vec<RowKey> {
             places.extend(["l", "m", "n", "q", "r"].map(|item| key(time, event, item)));
         }
     }
+    // No row can have these: they lie before or behind all items of an event, or all events of a time.
+    let bytes: [&[u8]; 4] = [b"", b"\xFF", b"d\xFF", b"d\xC3"];
+    let stored = |event: &'static [u8], item: &'static [u8]| RowKey {
+        event_id: EventId::from_stored(Bytes::from_static(event)),
+        item_key: ItemKey::from_stored(Bytes::from_static(item)),
+        ..key(20, "d", "m")
+    };
+    places.extend(bytes.into_iter().flat_map(|odd| [stored(b"d", odd), stored(odd, b"m")]));
     places
 }
 

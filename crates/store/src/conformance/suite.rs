@@ -110,14 +110,13 @@ macro_rules! conformance_suite {
             enumerate {
                 pages_of_any_size_list_every_partition_once,
                 the_order_is_always_the_same,
-                a_cursor_can_be_used_again,
-                a_cursor_outlives_writes,
+                a_place_can_be_used_again,
+                a_place_outlives_writes,
                 a_partition_with_many_rows_is_listed_once,
                 an_overwritten_partition_is_listed_once,
                 a_new_partition_is_listed_at_once,
                 nothing_is_listed_after_a_drop,
-                a_foreign_cursor_is_refused,
-                a_damaged_cursor_does_no_harm,
+                a_place_needs_no_partition,
             }
             histogram {
                 an_empty_table_has_no_sizes,

@@ -69,12 +69,14 @@ pub struct Call {
     pub bytes: u64,
     /// Whether it changes what the store holds.
     pub changes: bool,
+    /// Rows that a scan asks for at most; zero for all other calls.
+    pub rows_asked: usize,
 }
 
 impl Call {
     /// A call of `op` that carries `bytes`.
     pub const fn new(op: Op, bytes: u64) -> Self {
-        Self { op, bytes, changes: op.changes() }
+        Self { op, bytes, changes: op.changes(), rows_asked: 0 }
     }
 }
 

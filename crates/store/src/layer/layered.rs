@@ -43,7 +43,15 @@ impl<L: Layer> Layered<L> {
         T: Outcome,
         F: Future<Output = Result<T>> + Send + 'static,
     {
-        self.layer.around(Call::new(op, bytes), Box::pin(act(Arc::clone(&self.inner)))).await
+        self.around(Call::new(op, bytes), act).await
+    }
+
+    async fn around<T, F>(&self, call: Call, act: impl FnOnce(Arc<dyn Store>) -> F + Send) -> Result<T>
+    where
+        T: Outcome,
+        F: Future<Output = Result<T>> + Send + 'static,
+    {
+        self.layer.around(call, Box::pin(act(Arc::clone(&self.inner)))).await
     }
 }
 
@@ -69,7 +77,8 @@ impl<L: Layer> Store for Layered<L> {
     }
 
     async fn scan(&self, scan: Scan) -> Result<ScanPage> {
-        self.call(Op::Scan, 0, |inner| async move { inner.scan(scan).await }).await
+        let call = Call { rows_asked: scan.rows_max, ..Call::new(Op::Scan, 0) };
+        self.around(call, |inner| async move { inner.scan(scan).await }).await
     }
 
     async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage> {

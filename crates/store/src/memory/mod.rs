@@ -4,7 +4,6 @@
 //! delays, no durability: those are layers or other backends. Invariant: every call takes the lock once and never
 //! waits while it holds it, so each call is atomic.
 
-mod cursor;
 mod scan;
 mod store;
 

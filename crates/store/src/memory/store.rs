@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use model::{HistogramQuality, PartitionKey, Row, RowKey, SizeHistogram, TableRef};
 
-use super::{cursor, scan};
+use super::scan;
 use crate::{
     CasOutcome, Durability, Effort, Enumerate, Error, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
     MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Store, TableOutcome, check_meta_key,
@@ -71,14 +71,10 @@ impl State {
 
     fn enumerate(&self, request: &Enumerate) -> Result<PartitionPage> {
         let table = self.table(&request.table)?;
-        let from = match &request.after {
-            Some(after) => Bound::Excluded(cursor::decode(after)?),
-            None => Bound::Unbounded,
-        };
+        let from = request.after.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
         let mut keys = table.range((from, Bound::Unbounded)).map(|(key, _)| key);
         let partitions: Vec<PartitionKey> = keys.by_ref().take(request.partitions_max).cloned().collect();
-        let next = keys.next().and_then(|_| partitions.last()).map(cursor::encode);
-        Ok(PartitionPage { partitions, next })
+        Ok(PartitionPage { partitions, more: keys.next().is_some() })
     }
 
     fn histogram(&self, table: &TableRef) -> Result<Histogram> {

@@ -72,12 +72,12 @@ async fn a_layer_sees_every_call_and_how_much_it_carries() {
     store.ready().await.unwrap();
 
     let bytes = row().logical_bytes();
-    let change = |op, bytes| Call { op, bytes, changes: true };
-    let read = |op| Call { op, bytes: 0, changes: false };
+    let change = |op, bytes| Call { op, bytes, changes: true, rows_asked: 0 };
+    let read = |op| Call { op, bytes: 0, changes: false, rows_asked: 0 };
     let expected = [
         (change(Op::CreateTable, 0), 0, 0),
         (change(Op::Upsert, bytes), 0, 0),
-        (read(Op::Scan), bytes, 1),
+        (Call { rows_asked: 10, ..read(Op::Scan) }, bytes, 1),
         (read(Op::Enumerate), 0, 1),
         (read(Op::Histogram), 0, 0),
         (read(Op::ListTables), 0, 1),
