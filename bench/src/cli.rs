@@ -85,15 +85,18 @@ mod tests {
 
     #[test]
     fn arguments_mean_what_help_says() {
-        check(&[], "run ingest scan grpc-ingest first-page drain start json=false");
+        check(
+            &[],
+            "run ingest scan grpc-ingest first-page drain search count fairness partial start json=false",
+        );
         check(&["scan", "--json"], "run scan json=true");
         check(&["scan", "ingest"], "run scan ingest json=false");
         check(&["--list"], "list");
         check(&["scan", "--help"], "help");
         check(
             &["scam"],
-            "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, start; \
-             try --help",
+            "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, \
+             search, count, fairness, partial, start; try --help",
         );
     }
 
@@ -105,6 +108,10 @@ scan         reading a wide partition through the embedded store, against fjall'
 grpc-ingest  durable ingest through gRPC, against the embedded store called directly
 first-page   the first page of a small partition through gRPC, against the store's scan of the same rows
 drain        reading a wide partition through gRPC, by pages and as a stream, against the store's scan
+search       a search that 1 of 10,000 events of a wide partition matches, against reading it by pages
+count        counting a wide partition through gRPC, against the store's scan
+fairness     the first page of a small partition while a wide one is drained, against the same when nothing else runs
+partial      partial answers of 16 wide reads at the same time, against the time limit that they were asked with
 start        braid serve until it is ready on an empty directory, braid --version, and the size of the binary
 ";
         assert_eq!(list(), expect);

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use api::v1::WriteEventRecordsRequest;
 use model::{Order, SeriesId, TableRef};
 use std::ops::Bound;
 use store::Scan;
@@ -28,6 +29,9 @@ pub(crate) struct Batch {
     pub(crate) count: u64,
 }
 
+/// Makes the request for so many events of a series from the first one on.
+type Make = fn(&SeriesId, u64, u64) -> Result<WriteEventRecordsRequest>;
+
 /// The directory, and where the server put what it was sent.
 pub(crate) struct Filled {
     directory: TempDir,
@@ -39,10 +43,15 @@ pub(crate) struct Filled {
 impl Filled {
     /// Writes all of it through a server, stops that, flushes and waits until compaction has settled.
     pub(crate) fn write(setting: &Setting, batches: Vec<Batch>) -> Result<Self> {
+        Self::write_as(setting, batches, wire::write)
+    }
+
+    /// The same with requests that somebody else makes.
+    pub(crate) fn write_as(setting: &Setting, batches: Vec<Batch>, make: Make) -> Result<Self> {
         let directory = setting.directory()?;
         let remote = Remote::serve(directory.path(), Threads::Two)?;
         let table = wire::table(remote.create_namespace()?)?;
-        fill(&remote, batches).context("cannot fill the data directory")?;
+        fill(&remote, batches, make).context("cannot fill the data directory")?;
         remote.stop()?;
         let embedded = Embedded::open(directory.path())?;
         embedded.run(async |store| Ok(store.flush().await?))?;
@@ -72,7 +81,7 @@ impl Filled {
     }
 }
 
-fn fill(remote: &Remote, batches: Vec<Batch>) -> Result<()> {
+fn fill(remote: &Remote, batches: Vec<Batch>, make: Make) -> Result<()> {
     let clients = (0..WRITERS).map(|_| remote.client()).collect::<Result<Arc<[_]>>>()?;
     let batches: Arc<[Batch]> = batches.into();
     let writer = |number: u64| {
@@ -83,7 +92,7 @@ fn fill(remote: &Remote, batches: Vec<Batch>) -> Result<()> {
             let mut events = 0;
             for batch in batches.iter().skip(number).step_by(clients.len()) {
                 let series = workload::series(batch.series)?;
-                events += remote::write(client, &series, batch.first, batch.count).await?;
+                events += remote::send(client, make(&series, batch.first, batch.count)?).await?;
             }
             Ok(events)
         }

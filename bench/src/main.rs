@@ -12,6 +12,8 @@ mod progress;
 mod question;
 mod raw;
 mod remote;
+mod small;
+mod wide;
 mod wire;
 mod workload;
 

@@ -1,8 +1,10 @@
 //! A served data directory and clients for it: the binary in its own process, and a runtime for the clients here.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
+use api::v1::WriteEventRecordsRequest;
 use env::TokioSpawn;
 use model::SeriesId;
 use rpc::client::Client;
@@ -46,6 +48,11 @@ impl Remote {
         Ok(Self { runtime, braid })
     }
 
+    /// Where the server listens, for a client that does not run on this runtime.
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.braid.address()
+    }
+
     /// A client with a connection of its own.
     pub(crate) fn client(&self) -> Result<Client> {
         let _inside = self.runtime.enter();
@@ -78,7 +85,13 @@ impl Remote {
 
 /// Writes events `first` and following to a series in one request; durable when this returns. Returns how many.
 pub(crate) async fn write(client: &Client, series: &SeriesId, first: u64, count: u64) -> Result<u64> {
-    let answer = client.write_synced(wire::write(series, first, count)?).await?;
+    send(client, wire::write(series, first, count)?).await
+}
+
+/// Writes the events of a request, all of them; durable when this returns. Returns how many.
+pub(crate) async fn send(client: &Client, request: WriteEventRecordsRequest) -> Result<u64> {
+    let count = request.events.len() as u64;
+    let answer = client.write_synced(request).await?;
     let accepted = u64::from(answer.accepted);
     let why = || answer.results.first().map(|refused| refused.message.as_str()).unwrap_or("no reason given");
     ensure!(accepted == count, "the server took {accepted} of {count} events: {}", why());

@@ -47,6 +47,20 @@ pub(crate) fn write(series: &SeriesId, first: u64, count: u64) -> Result<v1::Wri
     Ok(v1::WriteEventRecordsRequest { namespace: NAMESPACE.to_owned(), events })
 }
 
+/// The same, with a marked value in one event of [`workload::MARKED_EVERY`].
+pub(crate) fn write_marked(
+    series: &SeriesId,
+    first: u64,
+    count: u64,
+) -> Result<v1::WriteEventRecordsRequest> {
+    let mut request = write(series, first, count)?;
+    let marked = (first..).zip(&mut request.events).filter(|(number, _)| workload::is_marked(*number));
+    for item in marked.flat_map(|(_, event)| &mut event.event_items) {
+        item.event_item_value = workload::marked_value();
+    }
+    Ok(request)
+}
+
 fn event(series: &SeriesId, row: Row) -> Result<v1::Event> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec());
     let item = v1::EventItem {
@@ -65,20 +79,64 @@ fn event(series: &SeriesId, row: Row) -> Result<v1::Event> {
 
 /// A request to read a series over the hour of the workload.
 pub(crate) fn read(series: &SeriesId, order: Order, page_size: i32) -> Result<v1::ReadEventRecordsRequest> {
-    let interval = interval()?;
-    let order = match order {
-        Order::OldestFirst => v1::Order::OldestFirst,
-        Order::NewestFirst => v1::Order::NewestFirst,
-    };
-    let (start, end) = (Some(time(interval.start())?), Some(time(interval.end())?));
     Ok(v1::ReadEventRecordsRequest {
         namespace: NAMESPACE.to_owned(),
         time_series_id: series.as_str().to_owned(),
-        time_interval: Some(v1::TimeInterval { start, end }),
+        time_interval: Some(hour()?),
         page_size,
-        order: order.into(),
+        order: in_order(order).into(),
         ..v1::ReadEventRecordsRequest::default()
     })
+}
+
+/// A request for those events of a series that have the marked value.
+pub(crate) fn search_marked(
+    series: &SeriesId,
+    order: Order,
+    page_size: i32,
+) -> Result<v1::SearchEventRecordsRequest> {
+    let equals = v1::EqualsQuery {
+        event_item_key: workload::ITEM_KEY.to_owned(),
+        event_item_value: workload::marked_value(),
+    };
+    Ok(v1::SearchEventRecordsRequest {
+        namespace: NAMESPACE.to_owned(),
+        time_series_id: series.as_str().to_owned(),
+        time_interval: Some(hour()?),
+        search_query: Some(v1::SearchQuery { query: Some(v1::search_query::Query::Equals(equals)) }),
+        page_size,
+        order: in_order(order).into(),
+        ..v1::SearchEventRecordsRequest::default()
+    })
+}
+
+/// A request to sum up all events of a series.
+pub(crate) fn aggregate(
+    series: &SeriesId,
+    order: Order,
+    aggregation: v1::aggregation_query::Aggregation,
+) -> Result<v1::AggregateEventRecordsRequest> {
+    Ok(v1::AggregateEventRecordsRequest {
+        namespace: NAMESPACE.to_owned(),
+        time_series_id: series.as_str().to_owned(),
+        time_interval: Some(hour()?),
+        order: in_order(order).into(),
+        aggregation_query: Some(v1::AggregationQuery { aggregation: Some(aggregation) }),
+        ..v1::AggregateEventRecordsRequest::default()
+    })
+}
+
+/// The hour of the workload.
+fn hour() -> Result<v1::TimeInterval> {
+    let interval = interval()?;
+    Ok(v1::TimeInterval { start: Some(time(interval.start())?), end: Some(time(interval.end())?) })
+}
+
+const fn in_order(order: Order) -> v1::Order {
+    match order {
+        Order::OldestFirst => v1::Order::OldestFirst,
+        Order::NewestFirst => v1::Order::NewestFirst,
+    }
 }
 
 fn time(nanos: i64) -> Result<prost_types::Timestamp> {
@@ -130,6 +188,18 @@ mod tests {
             assert_eq!(time.seconds * NANOS_PER_SECOND + i64::from(time.nanos), row.key.event_time.nanos());
             assert_eq!(event.event_id.as_bytes(), row.key.event_id.as_bytes());
             assert_eq!(event.event_items[0].event_item_value, row.value);
+        }
+    }
+
+    #[test]
+    fn a_marked_request_differs_in_marked_events_only() {
+        let series = SeriesId::new("s").unwrap();
+        let (plain, marked) = (write(&series, 9_999, 3).unwrap(), write_marked(&series, 9_999, 3).unwrap());
+        let value = |event: &v1::Event| event.event_items[0].event_item_value.clone();
+        for (at, (plain, marked)) in plain.events.iter().zip(&marked.events).enumerate() {
+            assert_eq!(plain.event_id, marked.event_id);
+            let expect = if at == 1 { workload::marked_value() } else { value(plain) };
+            assert_eq!(value(marked), expect);
         }
     }
 

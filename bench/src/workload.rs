@@ -13,9 +13,14 @@ use model::{
 pub(crate) const VALUE_BYTES: usize = 200;
 /// Bytes of an event id.
 const EVENT_ID_BYTES: usize = 16;
-const ITEM_KEY: &str = "payload";
+/// The only item of an event.
+pub(crate) const ITEM_KEY: &str = "payload";
 /// Logical bytes of a row: time, event id, item key, value.
 pub(crate) const ROW_LOGICAL_BYTES: u64 = (8 + EVENT_ID_BYTES + ITEM_KEY.len() + VALUE_BYTES) as u64;
+/// Where values are marked, one of so many events has the marked one.
+pub(crate) const MARKED_EVERY: u64 = 10_000;
+/// The marked value is that of an event which no question writes.
+const MARK: u64 = u64::MAX;
 /// Time of event 0: 2026-03-28.
 const FIRST_NANOS: u64 = 1_774_656_000_000_000_000;
 const NANOS_PER_EVENT: u64 = 1_000;
@@ -91,6 +96,18 @@ pub(crate) fn raw_prefix(partition: &PartitionKey) -> Result<Vec<u8>> {
     Ok(prefix)
 }
 
+/// The value of events that are marked, as long as any other.
+pub(crate) fn marked_value() -> Bytes {
+    let mut buffer = BytesMut::with_capacity(VALUE_BYTES);
+    put_value(MARK, &mut buffer);
+    buffer.freeze()
+}
+
+/// Whether this event is marked, where values are.
+pub(crate) const fn is_marked(event: u64) -> bool {
+    event.is_multiple_of(MARKED_EVERY)
+}
+
 fn time(event: u64) -> Result<Timestamp> {
     Ok(Timestamp::from_nanos(i64::try_from(FIRST_NANOS + event * NANOS_PER_EVENT)?)?)
 }
@@ -153,6 +170,12 @@ mod tests {
             assert!(key.windows(id.len()).any(|part| part == id));
         }
         assert!(raw.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+
+    #[test]
+    fn the_marked_value_is_as_long_as_others_and_none_of_them() {
+        assert_eq!(marked_value().len(), VALUE_BYTES);
+        assert!(rows(0, 1_000).unwrap().iter().all(|row| row.value != marked_value()));
     }
 
     #[test]

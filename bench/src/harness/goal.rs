@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::latency::{Latency, micros};
+use super::latency::{Percentile, micros};
 use super::rounds::Runs;
 use super::stats::Spread;
 
@@ -23,6 +23,17 @@ pub(crate) enum Goal {
     /// Half of the subject's calls take at most `times` what half of the control's take, and `plus` more, as the median
     /// of the rounds.
     Latency { subject: &'static str, control: &'static str, times: f64, plus: Duration },
+    /// This percentile of the subject's calls takes at most the larger of `times` the control's and the control's and
+    /// `plus`, as the median of the rounds' parts of what is allowed.
+    Slowdown {
+        subject: &'static str,
+        control: &'static str,
+        percentile: Percentile,
+        times: f64,
+        plus: Duration,
+    },
+    /// Nothing is wanted: how long the calls of this side took is shown.
+    Calls { side: &'static str },
     /// The median of these figures, which belong to no side, is at most this.
     Figures { what: &'static str, values: Vec<f64>, at_most: f64 },
 }
@@ -84,6 +95,10 @@ pub(crate) fn judge(goal: &Goal, all: &[Runs]) -> Result<Vec<Judged>> {
         Goal::Latency { subject, control, times, plus } => {
             judge_latency(runs(subject)?, runs(control)?, *times, *plus)
         }
+        Goal::Slowdown { subject, control, percentile, times, plus } => {
+            judge_slowdown(runs(subject)?, runs(control)?, *percentile, *times, *plus)
+        }
+        Goal::Calls { side } => show_calls(runs(side)?),
         Goal::Figures { what, values, at_most } => {
             let spread = Spread::of(values.iter().copied()).context(NO_ROUND)?;
             Ok(vec![Judged::at_most((*what).to_owned(), spread.median, spread, *at_most)])
@@ -106,16 +121,7 @@ fn judge_rate(subject: &Runs, control: &Runs, at_least: f64) -> Result<Vec<Judge
 }
 
 fn judge_latency(subject: &Runs, control: &Runs, times: f64, plus: Duration) -> Result<Vec<Judged>> {
-    let mut judged = Vec::new();
-    for runs in [control, subject] {
-        let mut show = |name: &str, which: fn(Latency) -> Duration| -> Result<()> {
-            let spread = Spread::of(runs.latencies().map(which).map(micros)).context(NO_CALL)?;
-            judged.push(Judged::shown(format!("{name}, {}, us", runs.side), spread));
-            Ok(())
-        };
-        show("p50", |latency| latency.p50)?;
-        show("p99", |latency| latency.p99)?;
-    }
+    let mut judged = [show_calls(control)?, show_calls(subject)?].concat();
     let beyond = subject.latencies().zip(control.latencies());
     let beyond = beyond.map(|(above, below)| micros(above.p50) - times * micros(below.p50));
     let spread = Spread::of(beyond).context(NO_CALL)?;
@@ -124,10 +130,42 @@ fn judge_latency(subject: &Runs, control: &Runs, times: f64, plus: Duration) -> 
     Ok(judged)
 }
 
+fn show_calls(runs: &Runs) -> Result<Vec<Judged>> {
+    let show = |percentile: Percentile| {
+        let times = runs.latencies().map(|latency| micros(percentile.of(latency)));
+        let what = format!("{}, {}, us", percentile.name(), runs.side);
+        Ok(Judged::shown(what, Spread::of(times).context(NO_CALL)?))
+    };
+    [Percentile::P50, Percentile::P99].into_iter().map(show).collect()
+}
+
+fn judge_slowdown(
+    subject: &Runs,
+    control: &Runs,
+    percentile: Percentile,
+    times: f64,
+    plus: Duration,
+) -> Result<Vec<Judged>> {
+    let part = |(above, below)| {
+        let (above, below) = (micros(percentile.of(above)), micros(percentile.of(below)));
+        above / (times * below).max(below + micros(plus))
+    };
+    let parts = subject.latencies().zip(control.latencies()).map(part);
+    let spread = Spread::of(parts).context(NO_CALL)?;
+    let side = control.side;
+    let allowed = match plus {
+        Duration::ZERO => format!("({times} x {side})"),
+        plus => format!("max({times} x {side}, {side} + {} ms)", plus.as_secs_f64() * 1e3),
+    };
+    let what = format!("{}, {} / {allowed}", percentile.name(), subject.side);
+    Ok(vec![Judged::at_most(what, spread.median, spread, 1.0)])
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
 
+    use super::super::latency::Latency;
     use super::super::measure::Sample;
     use super::*;
 
@@ -139,6 +177,15 @@ mod tests {
             memory_start: 1 << 20,
             memory_peak: (growth_mib + 1) << 20,
             ..Sample::default()
+        };
+        Runs { side, samples: rounds.iter().map(sample).collect() }
+    }
+
+    /// Rounds whose calls take so many microseconds at p50, and three times that at p99.
+    fn timed(side: &'static str, rounds: &[u64]) -> Runs {
+        let sample = |us: &u64| {
+            let latency = Latency { p50: Duration::from_micros(*us), p99: Duration::from_micros(us * 3) };
+            Sample { latency: Some(latency), ..Sample::default() }
         };
         Runs { side, samples: rounds.iter().map(sample).collect() }
     }
@@ -171,13 +218,6 @@ mod tests {
 
     #[test]
     fn latencies_are_compared_inside_a_round() {
-        let timed = |side, rounds: &[u64]| {
-            let sample = |us: &u64| {
-                let latency = Latency { p50: Duration::from_micros(*us), p99: Duration::from_micros(us * 3) };
-                Sample { latency: Some(latency), ..Sample::default() }
-            };
-            Runs { side, samples: rounds.iter().map(sample).collect() }
-        };
         let all = [timed("raw", &[10, 20, 100]), timed("grpc", &[90, 150, 500])];
         let goal = |plus| Goal::Latency {
             subject: "grpc",
@@ -193,6 +233,30 @@ mod tests {
             ["p50, raw, us", "p99, raw, us", "p50, grpc, us", "p99, grpc, us", "p50, grpc - 5 x raw, us"]
         );
         assert!(judge(&goal(1), &[runs("raw", &[(1, 1)]), runs("grpc", &[(1, 1)])]).is_err());
+    }
+
+    #[test]
+    fn a_slowdown_is_judged_by_the_larger_of_what_is_allowed() {
+        let all = [timed("idle", &[100, 200, 400]), timed("busy", &[200, 300, 1_000])];
+        let check = |percentile, times, plus_us, expect: &str| {
+            let plus = Duration::from_micros(plus_us);
+            let goal = Goal::Slowdown { subject: "busy", control: "idle", percentile, times, plus };
+            check(&goal, &all, &[expect]);
+            judge(&goal, &all).unwrap().remove(0).what
+        };
+        let what = check(Percentile::P50, 2.0, 0, "1 ok");
+        assert_eq!(what, "p50, busy / (2 x idle)");
+        check(Percentile::P50, 1.6, 0, "1.25 MISSED");
+        // Allowed are 1,200, 1,500 and 2,100 of 600, 900 and 3,000 us.
+        let what = check(Percentile::P99, 1.5, 900, "0.6 ok");
+        assert_eq!(what, "p99, busy / max(1.5 x idle, idle + 0.9 ms)");
+    }
+
+    #[test]
+    fn calls_are_shown_and_nothing_is_wanted_of_them() {
+        let all = [timed("idle", &[10, 20, 30]), runs("none", &[(1, 1)])];
+        check(&Goal::Calls { side: "idle" }, &all, &["20 ", "60 "]);
+        assert!(judge(&Goal::Calls { side: "none" }, &all).is_err());
     }
 
     #[test]

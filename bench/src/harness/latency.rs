@@ -2,6 +2,31 @@
 
 use std::time::Duration;
 
+/// One of the two percentiles that are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Percentile {
+    P50,
+    P99,
+}
+
+impl Percentile {
+    /// What a report calls it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::P50 => "p50",
+            Self::P99 => "p99",
+        }
+    }
+
+    /// The one of these.
+    pub(crate) const fn of(self, latency: Latency) -> Duration {
+        match self {
+            Self::P50 => latency.p50,
+            Self::P99 => latency.p99,
+        }
+    }
+}
+
 /// Two percentiles of the calls of one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latency {

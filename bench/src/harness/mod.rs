@@ -24,7 +24,7 @@ mod table;
 pub(crate) use answer::{Answer, Unit};
 pub(crate) use goal::Goal;
 pub(crate) use json::json;
-pub(crate) use latency::Latency;
+pub(crate) use latency::{Latency, Percentile};
 pub(crate) use machine::Machine;
 pub(crate) use measure::{Sample, measure, measure_in};
 pub(crate) use process::Process;

@@ -1,10 +1,14 @@
 //! The questions, one file each. A question knows its sides, its data and its goals; everything else is the harness's.
 
+mod count;
 mod drain;
+mod fairness;
 mod first_page;
 mod grpc_ingest;
 mod ingest;
+mod partial;
 mod scan;
+mod search;
 mod start;
 
 use anyhow::Result;
@@ -28,5 +32,9 @@ pub(crate) const ALL: &[Question] = &[
     grpc_ingest::QUESTION,
     first_page::QUESTION,
     drain::QUESTION,
+    search::QUESTION,
+    count::QUESTION,
+    fairness::QUESTION,
+    partial::QUESTION,
     start::QUESTION,
 ];

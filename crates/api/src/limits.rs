@@ -43,11 +43,8 @@ pub fn check(message: &str, bytes: &[u8]) -> Result<()> {
         "ReadEventRecordsRequest" => {
             at_most("event_filters", lists(bytes, 4).count(), QUERY_TERMS_MAX, "filters")
         }
-        "SearchEventRecordsRequest" => {
-            at_most("time_series_ids", lists(bytes, 3).count(), SERIES_MAX, "series")?;
-            let nodes = lists(bytes, 5).map(|query| nodes(query, QUERY_NODES_MAX)).sum();
-            at_most("search_query", nodes, QUERY_NODES_MAX, "queries inside each other")
-        }
+        // Both name series and query in the same fields.
+        "SearchEventRecordsRequest" | "AggregateEventRecordsRequest" => check_search(bytes),
         "AddBlockRequest" => at_most("blocks", lists(bytes, 2).count(), BLOCKS_PER_CHANGE_MAX, "blocks"),
         "RemoveBlockRequest" => {
             at_most("time_series_ids", lists(bytes, 2).count(), BLOCKS_PER_CHANGE_MAX, "ids")
@@ -76,6 +73,12 @@ fn check_write(bytes: &[u8]) -> Result<()> {
     }
     at_most("events.event_items", items, ITEMS_TOTAL_MAX, "items in one request")?;
     at_most("events.event_items.value_metadata", pairs, PAIRS_TOTAL_MAX, "pairs in one request")
+}
+
+fn check_search(bytes: &[u8]) -> Result<()> {
+    at_most("time_series_ids", lists(bytes, 3).count(), SERIES_MAX, "series")?;
+    let nodes = lists(bytes, 5).map(|query| nodes(query, QUERY_NODES_MAX)).sum();
+    at_most("search_query", nodes, QUERY_NODES_MAX, "queries inside each other")
 }
 
 /// The queries in a query and itself, counted up to a little over `max`: it goes no deeper than it counts.
@@ -199,6 +202,13 @@ mod tests {
         assert_eq!(judge(&search(101, 1)), "RANGE_TOO_WIDE time_series_ids: 101 series; send at most 100");
         let refused = judge(&search(1, 256));
         assert!(refused.starts_with("RANGE_TOO_WIDE search_query: 257 queries"), "{refused}");
+        let aggregate = |series, terms| {
+            let v1::SearchEventRecordsRequest { time_series_ids, search_query, .. } = search(series, terms);
+            judge(&v1::AggregateEventRecordsRequest { time_series_ids, search_query, ..Default::default() })
+        };
+        assert_eq!(aggregate(100, 255), "ok");
+        assert_eq!(aggregate(101, 1), judge(&search(101, 1)));
+        assert_eq!(aggregate(1, 256), refused);
         let add = |blocks| crate::admin::v1::AddBlockRequest {
             blocks: vec![crate::admin::v1::Block::default(); blocks],
             ..Default::default()

@@ -4,7 +4,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    block, completions, config, demo, doctor, get, import, ns, put, search, serve, slices, tail,
+    agg, block, completions, config, demo, doctor, explain, get, import, ns, put, search, serve, slices, tail,
 };
 use crate::output::Format;
 
@@ -63,8 +63,12 @@ pub(crate) enum Command {
     Import(import::Args),
     /// Read the events of a series
     Get(get::Args),
-    /// Read the events of some series that match a query
+    /// Read the events of some or all series that match a query
     Search(search::Args),
+    /// Count or sum up events without reading them
+    Agg(agg::Args),
+    /// Show what a read does and costs
+    Explain(explain::Args),
     /// Print the events of a series as they arrive
     Tail(tail::Args),
     /// List, show, make, change and delete namespaces

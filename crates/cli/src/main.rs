@@ -38,6 +38,8 @@ fn main() -> ExitCode {
         Command::Import(args) => run::following(&global, |session| commands::import::run(session, args)),
         Command::Get(args) => run::calling(&global, |session| commands::get::run(session, args)),
         Command::Search(args) => run::calling(&global, |session| commands::search::run(session, args)),
+        Command::Agg(args) => run::calling(&global, |session| commands::agg::run(session, args)),
+        Command::Explain(args) => run::calling(&global, |session| commands::explain::run(session, args)),
         Command::Tail(args) => run::following(&global, |session| commands::tail::run(session, args)),
         Command::Ns(args) => run::calling(&global, |session| commands::ns::run(session, args)),
         Command::Slices(args) => run::calling(&global, |session| commands::slices::run(session, args)),

@@ -7,14 +7,14 @@ use model::{NamespaceName, SeriesId};
 use prometheus_client::registry::Registry;
 use store::Store;
 
-use crate::block::{Access, BlockChange};
+use crate::block::BlockChange;
 use crate::catalog::Catalog;
 use crate::metrics::{Metrics, Mode, Write};
-use crate::read::read_page;
+use crate::reads::Reads;
 use crate::write::{WriteQueue, write_queued, write_synced};
 use crate::{
-    Block, Namespace, NamespaceSpec, NewBlock, QueueCounts, ReadPage, ReadRequest, Result, SliceInfo,
-    WriteAnswer, WriteRequest,
+    AggregatePage, AggregateRequest, Block, Explanation, Namespace, NamespaceSpec, NewBlock, QueueCounts,
+    ReadLimits, ReadPage, ReadRequest, Result, SliceInfo, WriteAnswer, WriteRequest,
 };
 
 /// Namespaces, writes and reads over one store. Cheap to clone.
@@ -23,6 +23,7 @@ pub struct Engine {
     catalog: Arc<Catalog>,
     store: Arc<dyn Store>,
     queue: Arc<WriteQueue>,
+    reads: Arc<Reads>,
     metrics: Arc<Metrics>,
     env: Env,
 }
@@ -30,11 +31,18 @@ pub struct Engine {
 impl Engine {
     /// Loads the catalog from the store.
     pub async fn open(store: Arc<dyn Store>, env: Env) -> Result<Self> {
+        Self::open_with(store, env, ReadLimits::default()).await
+    }
+
+    /// The same, with other limits on reads.
+    pub async fn open_with(store: Arc<dyn Store>, env: Env, limits: ReadLimits) -> Result<Self> {
         let catalog = Arc::new(Catalog::load(Arc::clone(&store), env.clone()).await?);
         let metrics = Arc::new(Metrics::default());
         let queue =
             WriteQueue::start(Arc::clone(&catalog), Arc::clone(&store), env.clone(), Arc::clone(&metrics));
-        Ok(Self { catalog, store, queue, metrics, env })
+        let (of, at, counted) = (Arc::clone(&catalog), Arc::clone(&store), Arc::clone(&metrics));
+        let reads = Arc::new(Reads::new(of, at, env.clone(), counted, limits));
+        Ok(Self { catalog, store, queue, reads, metrics, env })
     }
 
     /// Shows what is counted and measured in `registry`. Once per registry: names would come twice.
@@ -73,6 +81,7 @@ impl Engine {
         // Also where dropping a table failed the namespace is gone.
         if self.catalog.find(name).is_err() {
             self.metrics.forget(name);
+            self.reads.forget(name);
         }
         deleted
     }
@@ -129,25 +138,19 @@ impl Engine {
         self.queue.counts()
     }
 
-    /// Reads one page of one or several series.
+    /// Reads one page of one, several or all series.
     pub async fn read(&self, request: ReadRequest) -> Result<ReadPage> {
-        let (namespace, started) = (request.namespace.clone(), self.env.clock.boot());
-        let mut read = match self.check_read(&request) {
-            Ok(()) => read_page(&self.catalog, &self.store, &*self.env.clock, request).await,
-            Err(refused) => Err(refused),
-        };
-        let took = self.env.clock.boot().since(started);
-        if let Ok(page) = &mut read {
-            page.cost.time_taken = took;
-        }
-        self.metrics.read(&self.catalog, &namespace, took, &read);
-        read
+        self.reads.read(request).await
     }
 
-    /// Refuses a read of a blocked series.
-    fn check_read(&self, request: &ReadRequest) -> Result<()> {
-        let (dataset, now) = (self.catalog.find(&request.namespace)?, self.env.clock.wall());
-        request.series.iter().try_for_each(|series| dataset.check_access(series, now, Access::Read))
+    /// Counts or sums up the events that a read would give.
+    pub async fn aggregate(&self, request: AggregateRequest) -> Result<AggregatePage> {
+        self.reads.aggregate(request).await
+    }
+
+    /// Reads one page and tells what that took.
+    pub async fn explain(&self, request: ReadRequest) -> Result<Explanation> {
+        self.reads.explain(request).await
     }
 
     /// Blocks ids, in place of what was said of them before; gives back the blocks. In force here at once, and on other

@@ -6,6 +6,7 @@
 //!
 //! Knows the store only through its trait, time only through `env`, and nothing of wires, ports or tokens.
 
+mod aggregate;
 mod block;
 mod catalog;
 pub mod clip;
@@ -17,6 +18,7 @@ mod metrics;
 pub mod namespace;
 mod query;
 mod read;
+mod reads;
 mod request;
 mod write;
 
@@ -26,8 +28,11 @@ pub use error::{Error, Reason, Result};
 pub use event::{EVENTS_MAX, Event, EventInput, ITEMS_MAX, Item, ItemInput, Refusal};
 pub use namespace::{Namespace, NamespaceSpec, Shape};
 pub use query::{Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, SearchQuery};
+pub use read::ReadLimits;
 pub use request::{
-    Cost, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, Partial, PartitionBytes, ReadPage,
-    ReadRequest, Resume, SERIES_MAX, SliceInfo, SliceState, WriteAnswer, WriteRequest,
+    AggregatePage, AggregateRequest, Aggregation, BUCKETS_DEFAULT, Bucket, BucketKey, Cost, ExplainedGroup,
+    ExplainedPartition, Explanation, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, Partial,
+    PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceInfo, SliceState,
+    Stats, WriteAnswer, WriteRequest,
 };
 pub use write::QueueCounts;

@@ -18,7 +18,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use crate::block::Access;
 use crate::catalog::Catalog;
-use crate::{ReadPage, Reason, Result, WriteAnswer};
+use crate::{Cost, Reason, Result, WriteAnswer};
 
 /// Namespaces that have a label of their own; further ones share `other`.
 const NAMESPACES_MAX: usize = 200;
@@ -243,27 +243,30 @@ impl Metrics {
         );
     }
 
-    /// Counts a read.
+    /// Counts a read, an aggregation or an explanation: what it cost and whether it is partial.
     pub(crate) fn read(
         &self,
         catalog: &Catalog,
         name: &NamespaceName,
         took: Duration,
-        read: &Result<ReadPage>,
+        answer: std::result::Result<(&Cost, bool), &crate::Error>,
     ) {
         self.labelled(catalog, name, |namespace| {
-            let labels =
-                ReadLabels { namespace: namespace.clone(), route: ORIGIN, outcome: Outcome::of(read) };
+            let labels = ReadLabels {
+                namespace: namespace.clone(),
+                route: ORIGIN,
+                outcome: Outcome(answer.err().map(crate::Error::reason)),
+            };
             self.reads.get_or_create(&labels).inc();
             let labels = RouteLabels { namespace: namespace.clone(), route: ORIGIN };
             self.read_durations.get_or_create(&labels).observe(took.as_secs_f64());
-            if read.as_ref().is_err_and(|error| error.reason() == Reason::IdBlocked) {
+            if answer.is_err_and(|error| error.reason() == Reason::IdBlocked) {
                 self.blocked(&namespace, Access::Read);
             }
-            if let Ok(page) = read {
+            if let Ok((cost, is_partial)) = answer {
                 let labels = NamespaceLabels { namespace };
-                self.read_bytes.get_or_create(&labels).observe(page.cost.bytes_read as f64);
-                if page.partial.is_some() {
+                self.read_bytes.get_or_create(&labels).observe(cost.bytes_read as f64);
+                if is_partial {
                     self.partial.get_or_create(&labels).inc();
                 }
             }

@@ -84,6 +84,7 @@ impl World {
             interval: Interval::ALL,
             query: None,
             max_latency: None,
+            deadline: None,
             page_records: 100,
             order: Order::NewestFirst,
             resume: None,

@@ -59,7 +59,7 @@ fn id(series: &str) -> SeriesId {
 
 fn block(series: &str) -> NewBlock {
     let (reason, author) = ("too hot".to_owned(), "ann".to_owned());
-    NewBlock { series: id(series), reads: false, writes: false, reason, author, expires: None }
+    NewBlock { series: id(series), reads: false, writes: false, reason, author, expires: None, etag: None }
 }
 
 fn events(series: &[&str]) -> WriteRequest {
@@ -80,6 +80,7 @@ fn reads(series: &[&str]) -> ReadRequest {
         interval: Interval::ALL,
         query: None,
         max_latency: None,
+        deadline: None,
         page_records: 10,
         order: Order::NewestFirst,
         resume: None,
@@ -171,6 +172,25 @@ async fn every_server_knows_after_its_next_refresh_and_after_a_start() {
     // Changing the namespace or making a slice keeps what is blocked.
     world.engine.update_namespace(&name(), NamespaceSpec::default(), None).await.unwrap();
     assert_eq!(refused(&world.engine, "s").await, "rw");
+}
+
+#[tokio::test]
+async fn an_etag_is_compared_with_what_is_stored_not_with_what_this_server_remembers() {
+    let world = world().await;
+    let other = world.server().await;
+    let etag = world.engine.add_blocks(&name(), vec![block("s")]).await.unwrap().remove(0).etag();
+    world.clock.advance(Duration::from_secs(1));
+    let asked = NewBlock { etag: Some(etag.clone()), ..block("s") };
+    let made = other.add_blocks(&name(), vec![asked.clone()]).await.unwrap().remove(0);
+    // Here the old one is still in force.
+    assert_eq!(world.engine.list_blocks(&name()).unwrap().remove(0).etag(), etag);
+    let refused = world.engine.add_blocks(&name(), vec![block("t"), asked]).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::EtagMismatch);
+    assert_eq!(listed(&world.server().await), ["s"]);
+    // Read from the store by a third server, it is the one that was made.
+    assert_eq!(world.server().await.list_blocks(&name()).unwrap().remove(0), made);
+    let again = NewBlock { etag: Some(made.etag()), ..block("s") };
+    world.engine.add_blocks(&name(), vec![again]).await.unwrap();
 }
 
 #[tokio::test]

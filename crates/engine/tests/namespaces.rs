@@ -59,6 +59,7 @@ impl World {
             interval: Interval::ALL,
             query: None,
             max_latency: None,
+            deadline: None,
             page_records: 100,
             order: Order::OldestFirst,
             resume: None,

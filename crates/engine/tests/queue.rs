@@ -52,6 +52,7 @@ impl World {
             interval: Interval::ALL,
             query: None,
             max_latency: None,
+            deadline: None,
             page_records: 10_000,
             order: Order::NewestFirst,
             resume: None,

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, EventInput, ItemInput, NamespaceSpec, ReadRequest, Reason, SearchQuery, Shape, WriteRequest,
+    Engine, EventInput, ItemInput, NamespaceSpec, ReadLimits, ReadRequest, Reason, SearchQuery, Shape,
+    WriteRequest,
 };
 use env::{BoxFuture, Env, ManualClock};
 use model::{Interval, NamespaceName, SeriesId};
@@ -71,16 +72,24 @@ impl Layer for Scans {
 
 struct World {
     engine: Engine,
+    clock: ManualClock,
     scans: Scans,
     name: NamespaceName,
 }
 
 /// One series with 10,000 events of 20 bytes and more in one time bucket.
 async fn world(buckets_per_id: u16) -> World {
+    world_of(buckets_per_id, 0).await
+}
+
+/// The same with values of so many bytes.
+async fn world_of(buckets_per_id: u16, value_bytes: usize) -> World {
     let scans = Scans::default();
-    let env = Env { clock: Arc::new(ManualClock::starting_at(START * 1_000_000_000)), ..Env::system() };
+    let clock = ManualClock::starting_at(START * 1_000_000_000);
+    let env = Env { clock: Arc::new(clock.clone()), ..Env::system() };
     let store: Arc<dyn Store> = Arc::new(Layered::new(Arc::new(MemoryStore::new()), scans.clone()));
-    let engine = Engine::open(store, env).await.unwrap();
+    let limits = ReadLimits { running: 2, waiting: 1 };
+    let engine = Engine::open_with(store, env, limits).await.unwrap();
     let name = NamespaceName::new("ahead").unwrap();
     let shape = Shape { seconds_per_slice: 3_600, seconds_per_bucket: 3_600, buckets_per_id };
     let spec = NamespaceSpec { shape, accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
@@ -90,12 +99,16 @@ async fn world(buckets_per_id: u16) -> World {
             series: "s".to_owned(),
             time: Some((START, 0)),
             event_id: format!("e{thousand}_{number}"),
-            items: vec![ItemInput { key: "k".to_owned(), value: Bytes::new(), ..ItemInput::default() }],
+            items: vec![ItemInput {
+                key: "k".to_owned(),
+                value: Bytes::from(vec![7; value_bytes]),
+                ..ItemInput::default()
+            }],
         });
         let request = WriteRequest { namespace: name.clone(), events: events.collect() };
         assert_eq!(engine.write_synced(request).await.unwrap().accepted, 1_000);
     }
-    World { engine, scans, name }
+    World { engine, clock, scans, name }
 }
 
 impl World {
@@ -106,6 +119,7 @@ impl World {
             interval: Interval::ALL,
             query: None,
             max_latency: None,
+            deadline: None,
             page_records,
             order: model::Order::NewestFirst,
             resume: None,
@@ -140,8 +154,8 @@ async fn a_read_that_its_first_pages_answer_reads_nothing_ahead() {
 async fn a_long_read_is_read_ahead_page_by_page_and_no_further() {
     let world = world(1).await;
     let page = world.engine.read(world.request(9_000)).await.unwrap();
-    // 4,096 rows a page: two more are needed behind the first, none behind those.
-    assert_eq!((page.events.len(), world.counts()), (9_000, (3, 0)));
+    // 8,192 rows a page: one more is needed behind the first, none behind that.
+    assert_eq!((page.events.len(), world.counts()), (9_000, (2, 0)));
 }
 
 #[tokio::test]
@@ -170,7 +184,8 @@ async fn pages_read_ahead_come_in_order() {
 
 #[tokio::test]
 async fn each_partition_is_one_page_ahead_and_that_ends_with_the_read() {
-    let world = world(2).await;
+    // 5,000 rows in each partition, over a megabyte.
+    let world = world_of(2, 300).await;
     world.scans.shared.hang_at.store(2, Ordering::SeqCst);
     let mut read = Box::pin(world.engine.read(world.request(9_500)));
     assert!(futures::poll!(&mut read).is_pending());
@@ -189,4 +204,64 @@ async fn a_page_ahead_that_fails_fails_the_read() {
     let failed = world.engine.read(world.request(9_000)).await.unwrap_err();
     assert_eq!(failed.reason(), Reason::BackendOverloaded);
     assert_eq!(world.engine.read(world.request(9_000)).await.unwrap().events.len(), 9_000);
+}
+
+#[tokio::test]
+async fn how_far_groups_are_read_ahead_is_learned_from_the_namespace() {
+    let world = world(4).await;
+    let ahead = async |page_records| {
+        let explained = world.engine.explain(world.request(page_records)).await.unwrap();
+        explained.read_ahead
+    };
+    let shape = Shape { seconds_per_slice: 86_400, seconds_per_bucket: 600, buckets_per_id: 4 };
+    let spec = NamespaceSpec { shape, accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
+    world.engine.update_namespace(&world.name, spec, None).await.unwrap();
+    // Dense: a page is always found in the first group.
+    world.engine.read(world.request(100)).await.unwrap();
+    assert_eq!(ahead(100).await, 0);
+    // Sparse: one event in a day of 144 groups, after the dense one.
+    let event = EventInput {
+        series: "s".to_owned(),
+        time: Some((START + 2 * 86_400, 0)),
+        event_id: "late".to_owned(),
+        items: vec![ItemInput { key: "k".to_owned(), value: Bytes::new(), ..ItemInput::default() }],
+    };
+    world.clock.advance(Duration::from_secs(2 * 86_400));
+    let request = WriteRequest { namespace: world.name.clone(), events: vec![event] };
+    assert_eq!(world.engine.write_synced(request).await.unwrap().accepted, 1);
+    let sparse =
+        Interval::new((START + 86_400) * 1_000_000_000, (START + 3 * 86_400) * 1_000_000_000).unwrap();
+    let request = ReadRequest { interval: sparse, ..world.request(100) };
+    let before = world.engine.explain(request.clone()).await.unwrap();
+    for _ in 0..40 {
+        assert_eq!(world.engine.read(request.clone()).await.unwrap().events.len(), 1);
+    }
+    let after = world.engine.explain(request).await.unwrap();
+    assert_eq!((before.page.events.len(), after.page.events.len()), (1, 1));
+    assert_eq!(after.read_ahead, 32, "as far as it may, from the first group on");
+    assert!(after.groups.len() == before.groups.len() && after.groups.len() > 100);
+}
+
+#[tokio::test]
+async fn too_many_reads_of_a_namespace_wait_and_more_are_refused_at_once() {
+    let world = world(1).await;
+    world.scans.shared.hang_at.store(1, Ordering::SeqCst);
+    let mut hanging = Box::pin(world.engine.read(world.request(10)));
+    assert!(futures::poll!(&mut hanging).is_pending());
+    world.scans.shared.hang_at.store(2, Ordering::SeqCst);
+    let mut second = Box::pin(world.engine.read(world.request(10)));
+    assert!(futures::poll!(&mut second).is_pending());
+    let mut waiting = Box::pin(world.engine.read(world.request(10)));
+    assert!(futures::poll!(&mut waiting).is_pending());
+    let refused = world.engine.read(world.request(10)).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::RateLimited);
+    // Another namespace has places of its own.
+    let other = NamespaceName::new("other").unwrap();
+    world.engine.create_namespace(&other, NamespaceSpec::default()).await.unwrap();
+    let elsewhere = ReadRequest { namespace: other, ..world.request(10) };
+    assert!(world.engine.read(elsewhere).await.is_ok());
+    drop(hanging);
+    assert_eq!(waiting.await.unwrap().events.len(), 10);
+    drop(second);
+    assert_eq!(world.counts().1, 0, "what was dropped has ended");
 }

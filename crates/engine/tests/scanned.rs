@@ -62,6 +62,7 @@ impl World {
             interval: Interval::ALL,
             query: None,
             max_latency: None,
+            deadline: None,
             page_records: 100,
             order,
             resume: None,

@@ -310,6 +310,7 @@ async fn slices_that_could_not_be_made_refuse_only_their_own_events() {
         interval: Interval::ALL,
         query: None,
         max_latency: None,
+        deadline: None,
         page_records: 100,
         order: Order::OldestFirst,
         resume: None,

@@ -17,6 +17,7 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 use tower::ServiceExt;
 
+use crate::deadline::TIMEOUT_HEADER;
 use crate::status::status;
 
 /// Bytes that a JSON body may have: base64 makes four bytes of three, and names are spelt out.
@@ -60,6 +61,9 @@ async fn bridge(
     *call.version_mut() = http::Version::HTTP_2;
     call.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/grpc"));
     call.headers_mut().insert(header::TE, http::HeaderValue::from_static("trailers"));
+    if let Some(deadline) = parts.headers.get(TIMEOUT_HEADER) {
+        call.headers_mut().insert(TIMEOUT_HEADER, deadline.clone());
+    }
     let answer = match routes.oneshot(call).await {
         Ok(answer) => answer,
         Err(never) => match never {},

@@ -7,15 +7,24 @@ use tonic::{Code, Status};
 
 use crate::status::with_reason;
 
+/// A call has its answer, or the beginning of its stream, within this: nobody holds a place by sending a request slowly.
+const ANSWER_WITHIN: Duration = Duration::from_secs(60);
+/// How JSON clients say it.
+pub(crate) const TIMEOUT_HEADER: &str = "connect-timeout-ms";
 /// Digits that either header may have.
 const DIGITS_MAX: usize = 10;
 
+/// What the client allows, within what the server does.
+pub(crate) fn time_for(headers: &HeaderMap) -> Duration {
+    deadline_of(headers).map_or(ANSWER_WITHIN, |deadline| deadline.min(ANSWER_WITHIN))
+}
+
 /// The client's deadline; none if it has none or says it in a way that is not known.
-pub(crate) fn deadline_of(headers: &HeaderMap) -> Option<Duration> {
+fn deadline_of(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     text("grpc-timeout")
         .and_then(grpc)
-        .or_else(|| text("connect-timeout-ms").and_then(number).map(Duration::from_millis))
+        .or_else(|| text(TIMEOUT_HEADER).and_then(number).map(Duration::from_millis))
 }
 
 fn grpc(text: &str) -> Option<Duration> {

@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use tower_layer::Layer;
 
 use crate::connect;
-use crate::deadline::{deadline_of, exceeded};
+use crate::deadline::{exceeded, time_for};
 use crate::gate::{Gate, HoldingBody, Limits};
 use crate::generated::server::admin::block_service_server::BlockServiceServer;
 use crate::generated::server::admin::namespace_service_server::NamespaceServiceServer;
@@ -29,9 +29,6 @@ use crate::generated::server::admin::ops_service_server::OpsServiceServer;
 use crate::generated::server::v1::time_series_service_server::TimeSeriesServiceServer;
 use crate::service::{Blocks, Host, Namespaces, Ops, TimeSeries};
 use crate::status::status;
-
-/// A call has its answer, or the beginning of its stream, within this: nobody holds a place by sending a request slowly.
-const ANSWER_WITHIN: Duration = Duration::from_secs(60);
 
 /// What to serve, and how much of it at once.
 #[derive(Clone, Copy, Debug)]
@@ -207,11 +204,6 @@ fn kind_of(headers: &HeaderMap) -> Kind {
         return Kind::Grpc { web: kind.starts_with(b"application/grpc-web") };
     }
     if connect::is_json(headers) { Kind::Json } else { Kind::Other }
-}
-
-/// What the client allows, within what the server does.
-fn time_for(headers: &HeaderMap) -> Duration {
-    deadline_of(headers).map_or(ANSWER_WITHIN, |deadline| deadline.min(ANSWER_WITHIN))
 }
 
 /// The answer, unless the time runs out before.

@@ -24,6 +24,7 @@ fn new_block(wire: v1::Block) -> Result<NewBlock> {
         reason: wire.reason,
         author: wire.author,
         expires,
+        etag: Some(wire.etag).filter(|etag| !etag.is_empty()),
     })
 }
 
@@ -53,6 +54,7 @@ pub fn block_to_wire(block: &Block) -> v1::Block {
         author: block.author.clone(),
         expire_time: block.expires.map(timestamp_to_wire),
         create_time: Some(timestamp_to_wire(block.created)),
+        etag: block.etag(),
     }
 }
 
@@ -112,8 +114,11 @@ mod tests {
             reason: "why".to_owned(),
             author: "who".to_owned(),
             expires: Some(7_000_000_005),
+            etag: None,
         };
         assert_eq!(new, expect);
+        let replacing = asked(v1::Block { etag: "e".to_owned(), ..wire.clone() }).unwrap();
+        assert_eq!(replacing, NewBlock { etag: Some("e".to_owned()), ..expect });
         let kept = Block {
             series: new.series,
             reads: new.reads,
@@ -124,7 +129,7 @@ mod tests {
             expires: new.expires,
         };
         let create_time = Some(Timestamp { seconds: 0, nanos: 3 });
-        assert_eq!(block_to_wire(&kept), v1::Block { create_time, ..wire });
+        assert_eq!(block_to_wire(&kept), v1::Block { create_time, etag: kept.etag(), ..wire });
     }
 
     #[test]

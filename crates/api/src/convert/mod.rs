@@ -3,7 +3,9 @@
 //! Only what a message can say wrongly is judged here: a missing field, a number outside its type, an interval that runs
 //! backwards. What the fields mean together is the engine's to judge.
 
+mod aggregate;
 mod block;
+mod explain;
 mod namespace;
 mod page;
 mod read;
@@ -12,7 +14,9 @@ mod slice;
 mod time;
 mod write;
 
+pub use aggregate::{Aggregate, aggregate_request, aggregate_response};
 pub use block::{block_page, block_to_wire, new_blocks, unblocked};
+pub use explain::explain_response;
 pub(crate) use namespace::MASK_PATHS_MAX;
 pub use namespace::{changed_spec, namespace_name, namespace_to_wire, new_namespace};
 pub use page::EncodedPage;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use engine::{
-    Error, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, QUERY_TERMS_MAX, ReadPage, ReadRequest, Result,
-    SearchQuery,
+    Cost, Error, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, Partial, QUERY_TERMS_MAX, ReadPage, ReadRequest,
+    Result, Resume, SearchQuery,
 };
 use model::id::ITEM_KEY_BYTES_MAX;
 use model::{NamespaceName, Order, SeriesId};
@@ -12,7 +12,7 @@ use model::{NamespaceName, Order, SeriesId};
 use super::namespace::namespace_name;
 use super::page::EncodedPage;
 use super::time::{duration_from_wire, interval_from_wire, interval_to_wire};
-use super::write::context;
+use super::write::{context, signed};
 use crate::token::{Query, TokenKeys};
 use crate::v1;
 
@@ -32,22 +32,31 @@ pub fn read_request(wire: v1::ReadEventRecordsRequest, keys: &TokenKeys, now: i6
         series: vec![series_from_wire("time_series_id", &wire.time_series_id)?],
         interval: interval_from_wire(wire.time_interval)?,
         query: filters_from_wire(wire.event_filters)?,
-        page_records: page_records(wire.page_size)?,
+        page_records: page_records("page_size", wire.page_size, PAGE_RECORDS_DEFAULT)?,
         order: order_from_wire(wire.order)?,
         resume: None,
         total_limit: total_limit(wire.total_record_limit)?,
         max_latency: wire.max_latency.map(max_latency).transpose()?,
+        deadline: None,
     };
     going_on(request, &wire.page_token, keys, now)
 }
 
 /// The read, going on where `token` says.
 pub(super) fn going_on(mut request: ReadRequest, token: &str, keys: &TokenKeys, now: i64) -> Result<Read> {
-    let query = Query::of(&request);
-    if !token.is_empty() {
-        request.resume = Some(keys.open(token, &query, now)?);
-    }
+    let query = Query::of(&request, None);
+    request.resume = resume_from_wire(token, &query, keys, now)?;
     Ok(Read { request, query })
+}
+
+/// Where `query` goes on; none at the beginning.
+pub(super) fn resume_from_wire(
+    token: &str,
+    query: &Query,
+    keys: &TokenKeys,
+    now: i64,
+) -> Result<Option<Resume>> {
+    if token.is_empty() { Ok(None) } else { keys.open(token, query, now).map(Some) }
 }
 
 pub(super) fn series_from_wire(field: &str, id: &str) -> Result<SeriesId> {
@@ -84,13 +93,14 @@ pub(super) fn item_key_from_wire(field: impl FnOnce() -> String, key: String) ->
     Ok(key)
 }
 
-pub(super) fn page_records(wire: i32) -> Result<usize> {
+/// How many events or buckets an answer may have; `default` where the client names no number.
+pub(super) fn page_records(field: &str, wire: i32, default: usize) -> Result<usize> {
     match usize::try_from(wire) {
-        Ok(0) => Ok(PAGE_RECORDS_DEFAULT),
+        Ok(0) => Ok(default),
         Ok(records) if records <= PAGE_RECORDS_MAX => Ok(records),
         _ => {
-            let problem = format!("is {wire}; send 1 to {PAGE_RECORDS_MAX}, or 0 for {PAGE_RECORDS_DEFAULT}");
-            Err(Error::field("page_size", problem))
+            let problem = format!("is {wire}; send 1 to {PAGE_RECORDS_MAX}, or 0 for {default}");
+            Err(Error::field(field, problem))
         }
     }
 }
@@ -126,29 +136,45 @@ pub(super) fn max_latency(wire: prost_types::Duration) -> Result<Duration> {
     Ok(latency)
 }
 
-/// A page of `query` in `namespace`, with the token for the next. `now` is the wall clock in nanoseconds since 1970.
-pub fn read_response(
-    namespace: &NamespaceName,
-    page: ReadPage,
-    query: &Query,
-    keys: &TokenKeys,
-    now: i64,
-) -> Result<EncodedPage> {
-    // Nothing is split yet: every partition is read where it was written.
-    let routes = v1::Routes { origin: super::write::signed(page.cost.partitions), target: 0 };
-    let partial = page.partial.is_some();
-    let context = v1::ResponseContext { routes: Some(routes), partial, ..context(namespace, page.cost) };
+/// A page of `read`, with the token for the next. `now` is the wall clock in nanoseconds since 1970.
+pub fn read_response(read: &Read, page: ReadPage, keys: &TokenKeys, now: i64) -> Result<EncodedPage> {
     let rest = v1::ReadEventRecordsResponse {
         records: Vec::new(),
-        next_page_token: page.next.map(|resume| keys.seal(resume, query, now)).unwrap_or_default(),
-        partial: page.partial.map(|partial| v1::Partial {
-            reason: partial.reason.to_owned(),
-            complete_interval: Some(interval_to_wire(partial.complete)),
-        }),
+        next_page_token: token_to_wire(page.next, &read.query, keys, now),
+        response_context: vec![read_context(&read.request.namespace, page.cost, page.partial.as_ref())],
+        partial: page.partial.map(partial_to_wire),
         retention_truncated: page.retention_truncated,
-        response_context: vec![context],
+        record_order: record_order(&read.request).into(),
     };
     EncodedPage::new(&page.events, rest)
+}
+
+/// How the events of all pages follow each other.
+const fn record_order(request: &ReadRequest) -> v1::RecordOrder {
+    if request.series.is_empty() { v1::RecordOrder::ByPartition } else { v1::RecordOrder::ByTime }
+}
+
+/// What leads to the next page of `query`; empty at the end.
+pub(super) fn token_to_wire(next: Option<Resume>, query: &Query, keys: &TokenKeys, now: i64) -> String {
+    next.map(|resume| keys.seal(resume, query, now)).unwrap_or_default()
+}
+
+/// What an answer of a read cost.
+pub(super) fn read_context(
+    namespace: &NamespaceName,
+    cost: Cost,
+    partial: Option<&Partial>,
+) -> v1::ResponseContext {
+    // Nothing is split yet: every partition is read where it was written.
+    let routes = Some(v1::Routes { origin: signed(cost.partitions), target: 0 });
+    v1::ResponseContext { routes, partial: partial.is_some(), ..context(namespace, cost) }
+}
+
+pub(super) fn partial_to_wire(partial: Partial) -> v1::Partial {
+    v1::Partial {
+        reason: partial.reason.to_owned(),
+        complete_interval: Some(interval_to_wire(partial.complete)),
+    }
 }
 
 #[cfg(test)]

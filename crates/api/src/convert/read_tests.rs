@@ -133,7 +133,13 @@ fn item(key: &'static [u8], metadata: Bytes) -> Item {
 }
 
 fn page(events: Vec<Event>, next: Option<Resume>) -> ReadPage {
-    let cost = Cost { time_taken: Duration::from_secs(1), bytes_read: u64::MAX, partitions: 4, slices: 2 };
+    let cost = Cost {
+        time_taken: Duration::from_secs(1),
+        bytes_read: u64::MAX,
+        partitions: 4,
+        slices: 2,
+        blocked_partitions: 3,
+    };
     let complete = Interval::new(NOW, NOW + 1).unwrap();
     let partial = Some(Partial { reason: "READ_MAX", complete });
     ReadPage { events, next, partial, retention_truncated: true, partitions: Vec::new(), cost }
@@ -141,7 +147,11 @@ fn page(events: Vec<Event>, next: Option<Resume>) -> ReadPage {
 
 fn answer(page: ReadPage) -> Result<v1::ReadEventRecordsResponse> {
     let asked = read(|_| ()).unwrap();
-    let encoded = read_response(&asked.request.namespace, page, &asked.query, &keys(), NOW)?;
+    shown(&asked, page)
+}
+
+fn shown(asked: &Read, page: ReadPage) -> Result<v1::ReadEventRecordsResponse> {
+    let encoded = read_response(asked, page, &keys(), NOW)?;
     Ok(v1::ReadEventRecordsResponse::decode(encoded.encode_to_vec().as_slice()).unwrap())
 }
 
@@ -171,12 +181,24 @@ fn a_page_shows_its_events_and_what_they_cost() {
         slices: 2,
         routes: Some(v1::Routes { origin: 4, target: 0 }),
         partial: true,
+        blocked_partitions: 3,
         ..v1::ResponseContext::default()
     };
     assert_eq!(wire.response_context, [context]);
     let time = |nanos| Some(WireTime { seconds: 1_774_700_000, nanos });
     let complete_interval = Some(v1::TimeInterval { start: time(0), end: time(1) });
     assert_eq!(wire.partial, Some(v1::Partial { reason: "READ_MAX".to_owned(), complete_interval }));
+}
+
+#[test]
+fn a_page_says_how_its_records_follow_each_other() {
+    let mut asked = read(|_| ()).unwrap();
+    let order = |asked: &Read| shown(asked, page(vec![], None)).unwrap().record_order();
+    assert_eq!(order(&asked), v1::RecordOrder::ByTime);
+    asked.request.series.push(SeriesId::new("t").unwrap());
+    assert_eq!(order(&asked), v1::RecordOrder::ByTime);
+    asked.request.series.clear();
+    assert_eq!(order(&asked), v1::RecordOrder::ByPartition);
 }
 
 #[test]
@@ -187,7 +209,7 @@ fn the_next_page_goes_on_where_this_one_ended() {
         series: SeriesId::new("profileId:123").unwrap(),
         item_key: ItemKey::new("k").unwrap(),
     };
-    let resume = Resume { after, remaining: Some(5), scanned_bytes: vec![7, 0] };
+    let resume = Resume { after, remaining: Some(5), scanned_bytes: vec![7, 0], event_bucket: Some(1) };
     let token = answer(page(vec![], Some(resume.clone()))).unwrap().next_page_token;
     let next = read(|wire| {
         wire.page_token = token.clone();

@@ -1,6 +1,10 @@
-//! Searches: several series and a query. A query that is wrong is refused with the path of the node that is wrong.
+//! Searches: one, several or all series, and a query. A query that is wrong is refused with the path of the node that is
+//! wrong.
 
-use engine::{Error, Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, ReadRequest, Result, SERIES_MAX, SearchQuery};
+use engine::{
+    Error, Limit, PAGE_RECORDS_DEFAULT, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, ReadRequest, Result, SERIES_MAX,
+    SearchQuery,
+};
 use model::SeriesId;
 
 use super::namespace::namespace_name;
@@ -16,25 +20,33 @@ use crate::v1::search_query::Query as Node;
 
 /// The engine's request, going on where the page token says. `now` is the wall clock in nanoseconds since 1970.
 pub fn search_request(wire: v1::SearchEventRecordsRequest, keys: &TokenKeys, now: i64) -> Result<Read> {
-    let request = ReadRequest {
+    let page_records = page_records("page_size", wire.page_size, PAGE_RECORDS_DEFAULT)?;
+    let token = wire.page_token.clone();
+    going_on(events_of(wire, page_records)?, &token, keys, now)
+}
+
+/// The events that a search finds, from the first one on; an aggregation asks for them in the same way.
+pub(super) fn events_of(wire: v1::SearchEventRecordsRequest, page_records: usize) -> Result<ReadRequest> {
+    Ok(ReadRequest {
         namespace: namespace_name("namespace", &wire.namespace)?,
         series: all_series(&wire.time_series_id, &wire.time_series_ids)?,
         interval: interval_from_wire(wire.time_interval)?,
         query: wire.search_query.map(query_from_wire).transpose()?,
-        page_records: page_records(wire.page_size)?,
+        page_records,
         order: order_from_wire(wire.order)?,
         resume: None,
         total_limit: total_limit(wire.total_record_limit)?,
         max_latency: wire.max_latency.map(max_latency).transpose()?,
-    };
-    going_on(request, &wire.page_token, keys, now)
+        deadline: None,
+    })
 }
 
-/// Each series once, in the order of the ids: naming them in another order is the same search.
+/// Each series once, in the order of the ids: naming them in another order is the same search. None stands for all.
 fn all_series(one: &str, several: &[String]) -> Result<Vec<SeriesId>> {
     let count = several.len() + usize::from(!one.is_empty());
-    if !(1..=SERIES_MAX).contains(&count) {
-        return Err(Error::field("time_series_ids", format!("names {count} series; name 1 to {SERIES_MAX}")));
+    if count > SERIES_MAX {
+        let problem = format!("names {count} series; name at most {SERIES_MAX}, or none for all of them");
+        return Err(Error::field("time_series_ids", problem));
     }
     let mut series = Vec::with_capacity(count);
     if !one.is_empty() {

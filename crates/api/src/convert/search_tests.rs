@@ -53,8 +53,13 @@ fn series_are_named_once_in_either_field() {
     };
     assert_eq!(series("b", &["c", "a", "b"]).unwrap(), "a b c");
     assert_eq!(series("", &["a"]).unwrap(), "a");
-    assert_eq!(series("", &[]).unwrap_err(), "time_series_ids: names 0 series; name 1 to 100");
-    assert_eq!(series("a", &["x"; 100]).unwrap_err(), "time_series_ids: names 101 series; name 1 to 100");
+    assert_eq!(series("", &[]).unwrap(), "", "all of them");
+    assert_eq!(
+        series("a", &["x"; 100]).unwrap_err(),
+        "time_series_ids: names 101 series; name at most 100, or none for all of them"
+    );
+    // An id that is there and empty is a mistake, not all series.
+    assert!(series("", &[""]).unwrap_err().starts_with("time_series_ids[0]: "));
     assert!(series("a", &["b", ""]).unwrap_err().starts_with("time_series_ids[1]: "));
 }
 
@@ -118,7 +123,8 @@ fn a_token_belongs_to_its_series_and_its_query() {
     let query = |change: fn(&mut v1::SearchEventRecordsRequest)| search(change).unwrap().query;
     let plain = query(|_| ());
     assert_eq!(plain, query(|wire| wire.page_size = 7));
-    let changes: [fn(&mut v1::SearchEventRecordsRequest); 5] = [
+    let changes: [fn(&mut v1::SearchEventRecordsRequest); 6] = [
+        |wire| wire.time_series_id.clear(),
         |wire| wire.time_series_ids = vec!["c".to_owned()],
         |wire| wire.search_query = Some(equals("k")),
         |wire| wire.search_query = Some(equals("l")),

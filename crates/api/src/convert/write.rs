@@ -55,6 +55,7 @@ pub(super) fn context(namespace: &NamespaceName, cost: Cost) -> v1::ResponseCont
         bytes_read: signed(cost.bytes_read),
         partitions: signed(cost.partitions),
         slices: signed(cost.slices),
+        blocked_partitions: signed(cost.blocked_partitions),
         ..v1::ResponseContext::default()
     }
 }
@@ -135,7 +136,8 @@ mod tests {
     fn refusals_keep_their_place() {
         let refused =
             vec![Refusal { index: 7, reason: Reason::EventTooOld, message: "too old; send it".to_owned() }];
-        let cost = Cost { time_taken: Duration::from_millis(1_250), bytes_read: 0, partitions: 2, slices: 1 };
+        let took = Duration::from_millis(1_250);
+        let cost = Cost { time_taken: took, partitions: 2, slices: 1, ..Cost::default() };
         let answer = WriteAnswer { refused, accepted: 9, cost };
         let wire = write_response(&NamespaceName::new("orders").unwrap(), answer);
         let result = v1::WriteResult {

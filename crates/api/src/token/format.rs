@@ -45,6 +45,13 @@ impl Body {
             out.put_u16(u16::try_from(text.len()).unwrap_or(u16::MAX));
             out.put_slice(text);
         }
+        match self.resume.event_bucket {
+            None => out.put_u8(0),
+            Some(event_bucket) => {
+                out.put_u8(1);
+                out.put_u32(event_bucket);
+            }
+        }
         // No time bucket has more than 64 event buckets.
         let scanned = self.resume.scanned_bytes.get(..usize::from(BUCKETS_PER_ID_MAX));
         let scanned = scanned.unwrap_or(&self.resume.scanned_bytes);
@@ -70,6 +77,11 @@ impl Body {
         let event_id = EventId::from_stored(text(from, EVENT_ID_BYTES_MAX)?);
         let series = SeriesId::new(str::from_utf8(&text(from, usize::MAX)?).ok()?).ok()?;
         let item_key = ItemKey::from_stored(text(from, ITEM_KEY_BYTES_MAX)?);
+        let event_bucket = match take(from)? {
+            [0] => None,
+            [1] => Some(u32::from_be_bytes(take(from)?)),
+            _ => return None,
+        };
         let [buckets] = take(from)?;
         if u16::from(buckets) > BUCKETS_PER_ID_MAX {
             return None;
@@ -79,7 +91,8 @@ impl Body {
             return None;
         }
         let after = Position { event_time, event_id, series, item_key };
-        Some(Self { key_id, query_hash, expiry_seconds, resume: Resume { after, remaining, scanned_bytes } })
+        let resume = Resume { after, remaining, scanned_bytes, event_bucket };
+        Some(Self { key_id, query_hash, expiry_seconds, resume })
     }
 }
 

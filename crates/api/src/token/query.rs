@@ -1,20 +1,22 @@
 //! Which read a token belongs to: a hash over everything that must not change between its pages.
 
-use engine::{ReadRequest, SearchQuery};
+use engine::{Aggregation, ReadRequest, SearchQuery};
 use model::Order;
 use sha2::{Digest, Sha256};
 
 /// Bytes of the hash that a token carries. The seal keeps tokens from being forged; this only tells reads apart.
 pub(super) const HASH_BYTES: usize = 16;
 
-/// A read, as far as its pages must agree: namespace, series, interval, order, total limit, query.
+/// A read, as far as its pages must agree: namespace, series, interval, order, total limit, query, and what is found out of
+/// the events instead of reading them.
 ///
 /// The hash goes over, in this order: the version of this list (1), namespace (its length first), the number of series and each
-/// (its length first), start and end, order (0 newest first, 1 oldest first), total limit (0, or 1 and the number), and the
+/// (its length first), start and end, order (0 newest first, 1 oldest first), total limit (0, or 1 and the number), the
 /// query: 0 for none, or its tree from the top, each node with a byte for its kind (1 and, 2 or, 3 not: then the number of
 /// parts and each part; 4 equals, 5 prefix: key and value; 6 exists: key; 7 range: key, then lower and upper, each 0 for
-/// none, or 1 or 2 (inclusive) and the value). Lengths and numbers have eight bytes, big-endian; keys and values have their
-/// lengths first.
+/// none, or 1 or 2 (inclusive) and the value), and the aggregation: 0 for none, 1 count, 2 distinct: key, 3 stats: key, 4 time
+/// histogram: its width in nanoseconds. Lengths and numbers have eight bytes, big-endian; keys and values have their lengths
+/// first. So a token of a search is refused by an aggregation over the same events, and the other way round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Query {
     hash: [u8; HASH_BYTES],
@@ -23,8 +25,9 @@ pub struct Query {
 const VERSION: u8 = 1;
 
 impl Query {
-    /// The query of `request`; its page size and where it resumes make no difference.
-    pub fn of(request: &ReadRequest) -> Self {
+    /// The query of `request`, and of an aggregation over its events where there is one; the page size and where it resumes
+    /// make no difference.
+    pub fn of(request: &ReadRequest, aggregation: Option<&Aggregation>) -> Self {
         let mut sha = Sha256::new();
         sha.update([VERSION]);
         text(&mut sha, request.namespace.as_str().as_bytes());
@@ -48,6 +51,16 @@ impl Query {
         match &request.query {
             None => sha.update([0]),
             Some(query) => node(&mut sha, query),
+        }
+        match aggregation {
+            None => sha.update([0]),
+            Some(Aggregation::Count) => sha.update([1]),
+            Some(Aggregation::Distinct { key }) => term(&mut sha, 2, key, None),
+            Some(Aggregation::Stats { key }) => term(&mut sha, 3, key, None),
+            Some(Aggregation::TimeHistogram { width }) => {
+                sha.update([4]);
+                sha.update(width.to_be_bytes());
+            }
         }
         let mut hash = [0; HASH_BYTES];
         for (to, from) in hash.iter_mut().zip(sha.finalize()) {

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
-use engine::{ReadRequest, Reason, Resume, SearchQuery};
+use engine::{Aggregation, ReadRequest, Reason, Resume, SearchQuery};
 use model::{EventId, Interval, ItemKey, NamespaceName, Order, Position, SeriesId, Timestamp};
 use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, prop_oneof, proptest};
 
@@ -29,6 +29,7 @@ fn request() -> ReadRequest {
         resume: None,
         total_limit: Some(1_000),
         max_latency: None,
+        deadline: None,
     }
 }
 
@@ -37,7 +38,7 @@ fn filter(key: &str, value: &'static str) -> SearchQuery {
 }
 
 fn query() -> Query {
-    Query::of(&request())
+    Query::of(&request(), None)
 }
 
 fn resume(nanos: i64, texts: [&str; 3], remaining: Option<u64>) -> Resume {
@@ -47,12 +48,17 @@ fn resume(nanos: i64, texts: [&str; 3], remaining: Option<u64>) -> Resume {
         series: SeriesId::new(texts[1]).unwrap(),
         item_key: ItemKey::new(texts[2]).unwrap(),
     };
-    Resume { after, remaining, scanned_bytes: Vec::new() }
+    Resume { after, remaining, scanned_bytes: Vec::new(), event_bucket: None }
 }
 
 fn here() -> Resume {
     let here = resume(NOW - 5, ["event-1", "profileId:123", "type"], Some(900));
     Resume { scanned_bytes: vec![0, 127, 128, 20_000_000], ..here }
+}
+
+/// In a read of all series.
+fn in_partition() -> Resume {
+    Resume { event_bucket: Some(3), scanned_bytes: Vec::new(), ..here() }
 }
 
 #[track_caller]
@@ -66,18 +72,23 @@ fn refused(keys: &TokenKeys, token: &str, query: &Query, now: i64) -> String {
 
 #[test]
 fn the_format_is_the_documented_one() {
-    let token = keys().seal(here(), &query(), NOW);
-    assert_eq!(token, GOLDEN);
-    assert_eq!(keys().open(GOLDEN, &query(), NOW).unwrap(), here());
+    let every = ReadRequest { series: Vec::new(), ..request() };
+    let count = Query::of(&every, Some(&Aggregation::Count));
+    let expect = [(query(), here()), (Query::of(&every, None), in_partition()), (count, in_partition())];
+    assert_eq!(GOLDEN.lines().count(), expect.len());
+    for (token, (query, resume)) in GOLDEN.lines().zip(expect) {
+        assert_eq!(keys().seal(resume.clone(), &query, NOW), token);
+        assert_eq!(keys().open(token, &query, NOW).unwrap(), resume);
+    }
 }
 
-/// Made from the documented format by another program.
-const GOLDEN: &str = include_str!("../../golden/page-token-v1.txt").trim_ascii_end();
+/// Made from the documented format by another program: a read of one series, a search of all, and a count of all.
+const GOLDEN: &str = include_str!("../../golden/page-token-v1.txt");
 
 #[test]
 fn the_longest_token_fits() {
     let long = resume(NOW, [&"e".repeat(128), &"s".repeat(512), &"k".repeat(256)], Some(u64::MAX));
-    let long = Resume { scanned_bytes: vec![u64::MAX; 64], ..long };
+    let long = Resume { scanned_bytes: vec![u64::MAX; 64], event_bucket: Some(u32::MAX), ..long };
     let token = keys().seal(long.clone(), &query(), NOW);
     assert!(token.len() <= TOKEN_CHARS_MAX, "{}", token.len());
     let counted = Resume { scanned_bytes: vec![SCANNED_BYTES_MAX; 64], ..long };
@@ -141,11 +152,47 @@ fn a_token_belongs_to_one_query() {
     for (what, change) in changes {
         let mut other = request();
         change(&mut other);
-        let message = refused(&keys(), &token, &Query::of(&other), NOW);
+        let message = refused(&keys(), &token, &Query::of(&other, None), NOW);
         assert!(message.contains("belongs to another query"), "{what}: {message}");
     }
     let same = ReadRequest { page_records: 7, resume: Some(here()), ..request() };
-    assert!(keys().open(&token, &Query::of(&same), NOW).is_ok());
+    assert!(keys().open(&token, &Query::of(&same, None), NOW).is_ok());
+}
+
+#[test]
+fn a_token_belongs_to_one_aggregation_or_to_none() {
+    let key = |text: &str| text.to_owned();
+    let kinds = [
+        None,
+        Some(Aggregation::Count),
+        Some(Aggregation::Distinct { key: key("k") }),
+        Some(Aggregation::Distinct { key: key("l") }),
+        Some(Aggregation::Stats { key: key("k") }),
+        Some(Aggregation::TimeHistogram { width: 1 }),
+        Some(Aggregation::TimeHistogram { width: 2 }),
+    ];
+    for one in &kinds {
+        let token = keys().seal(here(), &Query::of(&request(), one.as_ref()), NOW);
+        for other in &kinds {
+            let opened = keys().open(&token, &Query::of(&request(), other.as_ref()), NOW);
+            assert_eq!(opened.is_ok(), one == other, "{one:?} {other:?}");
+        }
+    }
+}
+
+#[test]
+fn an_event_bucket_is_there_or_not_and_nothing_else() {
+    for (event_bucket, tail) in [(None, &[0, 0][..]), (Some(3), &[1, 0, 0, 0, 3, 0])] {
+        let resume = Resume { event_bucket, scanned_bytes: Vec::new(), ..here() };
+        let bytes = Body { key_id: 7, query_hash: [3; 16], expiry_seconds: 9, resume }.encode();
+        assert!(bytes.ends_with(tail), "{bytes:?}");
+        for odd in [2, 255] {
+            let mut bytes = bytes.clone();
+            let flag = bytes.len() - tail.len();
+            bytes[flag] = odd;
+            assert_eq!(Body::decode(&bytes), None);
+        }
+    }
 }
 
 #[test]
@@ -180,10 +227,11 @@ fn keys_do_not_show_their_secret() {
 fn resumes() -> impl Strategy<Value = Resume> {
     let time = prop_oneof![Just(0), Just(Timestamp::MAX.nanos()), 0..Timestamp::MAX.nanos()];
     let scanned = prop::collection::vec(prop_oneof![0..300_u64, 0..=SCANNED_BYTES_MAX], 0..=64);
-    (time, "\\PC{1,32}", "\\PC{1,128}", "\\PC{1,64}", any::<Option<u64>>(), scanned).prop_map(
-        |(time, event, series, item, remaining, scanned_bytes)| {
+    let numbers = (any::<Option<u64>>(), any::<Option<u32>>(), scanned);
+    (time, "\\PC{1,32}", "\\PC{1,128}", "\\PC{1,64}", numbers).prop_map(
+        |(time, event, series, item, (remaining, event_bucket, scanned_bytes))| {
             let here = resume(time, [&event, &series, &item], remaining);
-            Resume { scanned_bytes, ..here }
+            Resume { scanned_bytes, event_bucket, ..here }
         },
     )
 }

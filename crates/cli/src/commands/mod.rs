@@ -1,16 +1,21 @@
 //! One file a verb: what it takes, and what it does with it.
 
+pub(crate) mod agg;
 pub(crate) mod block;
 pub(crate) mod completions;
 pub(crate) mod config;
+mod cost;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod explain;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod ns;
 pub(crate) mod put;
 mod read;
+mod scope;
 pub(crate) mod search;
+mod series;
 pub(crate) mod serve;
 pub(crate) mod slices;
 pub(crate) mod tail;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use api::v1;
 use jiff::Timestamp;
 
+use super::cost::CostSum;
 use crate::failure::{Failure, talk};
 use crate::input::{Moment, parse_duration, parse_moment};
 use crate::output::{EventRecord, Format, FoundRecord, Listing, Stdout, value};
@@ -64,7 +65,7 @@ pub(crate) fn open_end(now: Timestamp, horizon: Option<Duration>) -> Timestamp {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub events: u64,
-    context: v1::ResponseContext,
+    cost: CostSum,
     rest: v1::ReadEventRecordsResponse,
 }
 
@@ -73,25 +74,10 @@ impl Tally {
     pub(crate) fn add(&mut self, page: &v1::ReadEventRecordsResponse) {
         let whole = page.records.iter().filter(|event| !event.continues).count();
         self.events = self.events.saturating_add(u64::try_from(whole).unwrap_or(u64::MAX));
-        for context in &page.response_context {
-            let sum = &mut self.context;
-            sum.namespace.clone_from(&context.namespace);
-            let took = value::from_wire(sum.time_taken).saturating_add(value::from_wire(context.time_taken));
-            sum.time_taken = Some(api::convert::duration_to_wire(took));
-            sum.bytes_read = sum.bytes_read.saturating_add(context.bytes_read);
-            sum.partitions = sum.partitions.saturating_add(context.partitions);
-            // Pages of one read go through the same slices.
-            sum.slices = sum.slices.max(context.slices);
-            sum.fallbacks = sum.fallbacks.saturating_add(context.fallbacks);
-            sum.partial |= context.partial;
-            if let Some(routes) = context.routes {
-                let total = sum.routes.get_or_insert_default();
-                total.origin = total.origin.saturating_add(routes.origin);
-                total.target = total.target.saturating_add(routes.target);
-            }
-        }
+        self.cost.add(&page.response_context);
         let rest = &mut self.rest;
         rest.next_page_token.clone_from(&page.next_page_token);
+        rest.record_order = page.record_order;
         rest.retention_truncated |= page.retention_truncated;
         if page.partial.is_some() {
             rest.partial.clone_from(&page.partial);
@@ -100,38 +86,12 @@ impl Tally {
 
     /// The message that all pages make together, without its events.
     fn message(&self) -> v1::ReadEventRecordsResponse {
-        let mut message = self.rest.clone();
-        if self.context != v1::ResponseContext::default() {
-            message.response_context = vec![self.context.clone()];
-        }
-        message
-    }
-
-    /// The line for people after a table.
-    fn summary(&self, took: Duration) -> String {
-        let bytes = u64::try_from(self.context.bytes_read).unwrap_or(0);
-        let events = if self.events == 1 { "1 event" } else { &format!("{} events", self.events) };
-        let partitions = match self.context.partitions {
-            1 => "1 partition".to_owned(),
-            count => format!("{count} partitions"),
-        };
-        format!("{events}, {} read from {partitions} in {}\n", value::size(bytes), value::took(took))
+        v1::ReadEventRecordsResponse { response_context: self.cost.contexts(), ..self.rest.clone() }
     }
 
     /// What is missing from the answer, for people.
     fn gaps(&self) -> String {
-        let mut text = String::new();
-        if let Some(partial) = &self.rest.partial {
-            let whole = partial.complete_interval.as_ref().map_or_else(
-                || "unknown".to_owned(),
-                |interval| format!("{} to {}", value::time(interval.start), value::time(interval.end)),
-            );
-            text += &format!("not everything was read in time ({}); complete: {whole}\n", partial.reason);
-        }
-        if self.rest.retention_truncated {
-            text += "a part of this time is gone: retention dropped its slices\n";
-        }
-        text
+        self.cost.gaps(self.rest.partial.as_ref(), self.rest.retention_truncated)
     }
 }
 
@@ -191,7 +151,7 @@ impl PageWriter {
     /// Tells people what the answer cost, after a table, and what is missing from it.
     pub(crate) fn talk(&self, took: Duration) {
         if self.format == Format::Table {
-            talk(&self.tally.summary(took));
+            talk(&self.tally.cost.summary(self.tally.events, took));
         }
         talk(&self.tally.gaps());
     }

@@ -40,6 +40,8 @@ fn all_pages_are_one_message() {
     assert_eq!(written(Format::Json, &pages), format!("{records}{sum}\n"));
     let pages = [page(&[], 10), page(&[], 20)];
     assert_eq!(written(Format::Json, &pages), format!("{{{sum}\n"));
+    let ordered = v1::ReadEventRecordsResponse { record_order: 2, response_context: vec![], ..page(&[], 0) };
+    assert_eq!(written(Format::Json, &[ordered]), "{\"record_order\":\"BY_PARTITION\"}\n");
     let bare = |ids| v1::ReadEventRecordsResponse { response_context: vec![], ..page(ids, 0) };
     assert_eq!(written(Format::Json, &[bare(&["a"])]), "{\"records\":[{\"event_id\":\"a\"}]}\n");
     assert_eq!(written(Format::Json, &[bare(&[])]), "{}\n");
@@ -60,13 +62,10 @@ fn the_summary_counts_an_event_once() {
     let mut tally = Tally::default();
     tally.add(&first);
     tally.add(&page(&["b"], 0));
+    assert_eq!(tally.events, 2);
     let took = Duration::from_millis(12);
-    assert_eq!(tally.summary(took), "2 events, 2.0 KiB read from 4 partitions in 12.0 ms\n");
-    let mut tally = Tally::default();
-    let mut one = page(&["a"], 5);
-    one.response_context[0].partitions = 1;
-    tally.add(&one);
-    assert_eq!(tally.summary(took), "1 event, 5 B read from 1 partition in 12.0 ms\n");
+    let summary = tally.cost.summary(tally.events, took);
+    assert_eq!(summary, "2 events, 2.0 KiB read from 4 partitions in 12.0 ms\n");
 }
 
 #[test]

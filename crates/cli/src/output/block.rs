@@ -70,6 +70,7 @@ mod tests {
             author: "ann".to_owned(),
             expire_time: at(1_778_457_600),
             create_time: at(1_778_400_000),
+            etag: "e".to_owned(),
         };
         let record = BlockRecord(&block);
         let (until, since) = ("2026-05-11T00:00:00Z", "2026-05-10T08:00:00Z");

@@ -1,8 +1,10 @@
-//! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `namespace`, `slice`,
-//! `block`, `list`); only `stdout` writes.
+//! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `aggregation`,
+//! `explained`, `namespace`, `slice`, `block`, `list`); only `stdout` writes.
 
+mod aggregation;
 mod block;
 mod event;
+mod explained;
 mod format;
 mod json;
 mod list;
@@ -14,8 +16,10 @@ mod stdout;
 mod table;
 pub(crate) mod value;
 
+pub(crate) use aggregation::{CountRecord, StatsRecord, StretchRecord, ValueRecord};
 pub(crate) use block::BlockRecord;
 pub(crate) use event::{EventRecord, FoundRecord};
+pub(crate) use explained::{ExplainedRecord, Tree};
 pub(crate) use format::Format;
 pub(crate) use json::Json;
 pub(crate) use list::{Listing, Record};

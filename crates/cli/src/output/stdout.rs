@@ -73,6 +73,30 @@ impl Stdout {
         self.flush()
     }
 
+    /// Writes a whole list whose records are shown in another way than in the message that they came in; as JSON it is that
+    /// message, with them as its first field `name` in place of its own, which `rest` is without.
+    pub(crate) fn list_in<R: Record, M: Message + Name>(
+        &mut self,
+        name: &str,
+        records: &[R],
+        rest: &M,
+    ) -> Result<(), Failure> {
+        if self.format != Format::Json || records.is_empty() {
+            return self.list(records, rest);
+        }
+        let text = self.listing()?.batch(records)?;
+        let rest = Json::new()?.message(rest)?;
+        self.write(format!("{{\"{name}\":[").as_bytes())?;
+        self.write(&text)?;
+        self.write(match rest.strip_prefix(b"{") {
+            Some(b"}") | None => b"]",
+            Some(_) => b"],",
+        })?;
+        self.write(rest.strip_prefix(b"{").unwrap_or(b"}"))?;
+        self.write(b"\n")?;
+        self.flush()
+    }
+
     /// Writes a whole list that has no message of its own; as JSON it is an object with `name`.
     pub(crate) fn named_list<R: Record>(&mut self, name: &str, records: &[R]) -> Result<(), Failure> {
         let text = self.listing()?.batch(records)?;

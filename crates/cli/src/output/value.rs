@@ -82,6 +82,19 @@ pub(crate) fn took(duration: Duration) -> String {
     }
 }
 
+/// A number of things, of which there may be one.
+pub(crate) fn count(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// From when up to when.
+pub(crate) fn interval(wire: Option<&api::v1::TimeInterval>) -> String {
+    wire.map_or_else(
+        || "unknown".to_owned(),
+        |interval| format!("{} to {}", time(interval.start), time(interval.end)),
+    )
+}
+
 /// Bytes in the unit that reads best.
 pub(crate) fn size(bytes: u64) -> String {
     let units = [(1_u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
@@ -129,6 +142,15 @@ mod tests {
             assert_eq!(duration(parse_duration(text).unwrap()), text);
         }
         assert_eq!(duration(Duration::from_secs(604_800)), "7d");
+    }
+
+    #[test]
+    fn counts_and_intervals_are_read_aloud() {
+        assert_eq!([0, 1, 2].map(|number| count(number, "row")), ["0 rows", "1 row", "2 rows"]);
+        let at = |seconds| Some(prost_types::Timestamp { seconds, nanos: 0 });
+        let hour = api::v1::TimeInterval { start: at(0), end: at(3_600) };
+        assert_eq!(interval(Some(&hour)), "1970-01-01T00:00:00Z to 1970-01-01T01:00:00Z");
+        assert_eq!(interval(None), "unknown");
     }
 
     #[test]

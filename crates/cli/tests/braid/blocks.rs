@@ -1,19 +1,12 @@
 //! Blocked ids, as an operator types them.
 
-use std::process::Output;
-
-use crate::process::Serving;
-
-fn said(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
-}
+use crate::process::{Serving, ended};
 
 #[test]
 fn ids_are_blocked_listed_refused_and_unblocked() {
     let scratch = tempfile::tempdir().unwrap();
     let server = Serving::start(&scratch.path().join("data"));
-    let run = |arguments: &[&str]| said(&server.run(arguments));
+    let run = |arguments: &[&str]| ended(server.run(arguments));
     assert_eq!(run(&["ns", "create", "plays"]).0, 0);
     let file = scratch.path().join("config.properties");
     std::fs::write(&file, "# hot\ndgwts.config.plays.block.Ids: \"user:1, user:2\"\nuser:3\n").unwrap();
@@ -51,7 +44,7 @@ fn ids_are_blocked_listed_refused_and_unblocked() {
 fn a_wrong_line_is_named_and_nothing_is_blocked() {
     let scratch = tempfile::tempdir().unwrap();
     let server = Serving::start(&scratch.path().join("data"));
-    let run = |arguments: &[&str]| said(&server.run(arguments));
+    let run = |arguments: &[&str]| ended(server.run(arguments));
     assert_eq!(run(&["ns", "create", "plays"]).0, 0);
     let file = scratch.path().join("ids");
     std::fs::write(&file, "user:1\ndgwts.config.plays.block.Ids: \"a\n").unwrap();

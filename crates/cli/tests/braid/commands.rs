@@ -2,15 +2,9 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 
-use crate::process::{Serving, braid};
-
-/// Exit code, stdout and stderr.
-fn ended(output: Output) -> (i32, String, String) {
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
-}
+use crate::process::{Serving, braid, ended};
 
 fn serving(scratch: &Path) -> Serving {
     let server = Serving::start(&scratch.join("data"));
@@ -127,4 +121,9 @@ fn settings_are_checked_and_a_missing_server_is_named() {
     std::fs::remove_file(scratch.path().join("braid.toml")).unwrap();
     let (code, out, _) = run(&["-s", "127.0.0.1:1", "doctor"]);
     assert!(code == 0 && out.contains("warn") && out.contains("braid serve"), "{out}");
+    assert!(out.contains("data directory braid-data"), "{out}");
+    std::fs::write(scratch.path().join("braid.toml"), "[store]\nbackend = \"cassandra\"\n").unwrap();
+    let (code, out, _) = run(&["-s", "127.0.0.1:1", "doctor"]);
+    let place = "ok    events are kept in Cassandra at 127.0.0.1:9042, keyspaces braid_*\n";
+    assert!(code == 0 && out.contains(place) && !out.contains("directory"), "{out}");
 }

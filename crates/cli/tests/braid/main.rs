@@ -1,6 +1,7 @@
 //! The real binary, as users run it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod aggregations;
 mod blocks;
 mod commands;
 mod demo;

@@ -79,3 +79,9 @@ impl Drop for Serving {
         let _gone = self.child.wait();
     }
 }
+
+/// Exit code, stdout and stderr of a command.
+pub(crate) fn ended(output: Output) -> (i32, String, String) {
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use model::slice::utc;
 use model::{NamespaceName, SeriesId};
 
+use super::etag::check_etag;
 use crate::clip::clip;
 use crate::{Error, Reason, Result};
 
@@ -20,7 +21,7 @@ const REASON_BYTES_MAX: usize = 512;
 /// Bytes of the name of its author.
 const AUTHOR_BYTES_MAX: usize = 128;
 /// What a refusal quotes of an id.
-const QUOTE_CHARS_MAX: usize = 64;
+pub(super) const QUOTE_CHARS_MAX: usize = 64;
 
 /// What a client wants to do with a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,8 @@ pub struct NewBlock {
     pub author: String,
     /// From then on it blocks nothing, nanoseconds since 1970; none for ever.
     pub expires: Option<i64>,
+    /// Only in place of the block that has this etag; none in place of any.
+    pub etag: Option<String>,
 }
 
 /// A block as it is kept.
@@ -183,6 +186,7 @@ impl BlockList {
         match change {
             BlockChange::Add(asked) => {
                 for asked in asked {
+                    check_etag(asked, self.blocks.get(&asked.series).filter(|block| !block.is_over(now)))?;
                     let block = Block::made(asked, now)?;
                     next.blocks.insert(block.series.clone(), block.clone());
                     touched.push(block);
@@ -221,7 +225,15 @@ mod tests {
 
     fn new(series: &str) -> NewBlock {
         let (reason, author) = ("too hot".to_owned(), "ann".to_owned());
-        NewBlock { series: id(series), reads: false, writes: false, reason, author, expires: None }
+        NewBlock {
+            series: id(series),
+            reads: false,
+            writes: false,
+            reason,
+            author,
+            expires: None,
+            etag: None,
+        }
     }
 
     fn added(list: &BlockList, blocks: Vec<NewBlock>) -> Result<BlockList> {

@@ -1,9 +1,11 @@
 //! Blocked ids: series whose reads, writes or both are refused at once, each with a reason, an author and an expiry.
 //!
-//! `list` is the pure rule, `record` the stored form, `change` what reads and changes it. A namespace's list is part of
-//! its snapshot in the catalog, so a check is a look into memory and never a call of the store.
+//! `list` is the pure rule, `etag` names a block's content, `record` is the stored form, `change` what reads and changes
+//! it. A namespace's list is part of its snapshot in the catalog, so a check is a look into memory and never a call of the
+//! store.
 
 mod change;
+mod etag;
 mod list;
 mod record;
 

@@ -188,6 +188,7 @@ mod tests {
             reason: reason.to_owned(),
             author: "ann".to_owned(),
             expires,
+            etag: None,
         }
     }
 

@@ -3,5 +3,6 @@
 mod number;
 mod tree;
 
+pub(crate) use number::Number;
 pub use tree::{Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, SearchQuery};
 pub(crate) use tree::{Matcher, Seen};

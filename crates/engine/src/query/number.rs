@@ -27,6 +27,14 @@ impl Number {
         text.parse().ok().filter(|number: &f64| number.is_finite()).map(Self::Float)
     }
 
+    /// The nearest float.
+    pub(crate) const fn to_float(self) -> f64 {
+        match self {
+            Self::Whole(whole) => whole as f64,
+            Self::Float(float) => float,
+        }
+    }
+
     /// The order of two numbers.
     pub(crate) fn compare(self, other: Self) -> Ordering {
         match (self, other) {

@@ -175,6 +175,11 @@ impl Matcher {
         }
     }
 
+    /// Whether every event matches.
+    pub(crate) fn takes_all(&self) -> bool {
+        matches!(&self.tree, Node::And(parts) if parts.is_empty())
+    }
+
     /// Whether an event of which all items were seen matches.
     pub(crate) fn matches(&self, seen: Seen) -> bool {
         self.tree.holds(seen)

@@ -1,27 +1,17 @@
 //! Rows to events to a page: pure. Decides what belongs on the page and where the next one begins.
 
-use bytes::Bytes;
-use model::{EventId, ItemKey, Order, Position, Row, SeriesId, Timestamp};
+use model::{ItemKey, Order, Position, Row};
 
 use super::partition::Head;
+use super::take::{After, Edge, Ended, InPlace, Mark, Taker, Wants, behind_items, is_inside_event};
 use crate::query::{Matcher, Seen};
-use crate::{Event, Item, PAGE_BYTES_MAX, ReadRequest};
+use crate::{Event, Item, PAGE_BYTES_MAX, ReadRequest, Resume};
 
 /// Bytes that an event or item costs on the page beside its own, roughly what the wire adds.
 const OVERHEAD_BYTES: u64 = 32;
-/// Above every item key: no text has this byte.
-const ABOVE_ITEMS: &[u8] = &[0xFF];
-
-/// Whether the page wants more rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wants {
-    More,
-    Nothing,
-}
 
 /// A page that fills up with events.
 pub(super) struct PageOfEvents<'a> {
-    series: &'a [SeriesId],
     order: Order,
     matcher: &'a Matcher,
     records_max: usize,
@@ -33,6 +23,8 @@ pub(super) struct PageOfEvents<'a> {
     /// Inside of this event the page before ended: it has matched.
     begun: Option<&'a Position>,
     passed: Option<Passed>,
+    /// The last event that was filtered out.
+    rejected: Mark,
     /// Logical bytes of rows that were taken and not passed.
     again_bytes: u64,
     stopped: bool,
@@ -44,16 +36,16 @@ enum Passed {
     Event,
     /// Inside of it: it goes on.
     Item,
-    /// Where the page began, or behind an event that was filtered out.
+    /// Behind the last event that was filtered out.
+    Rejected,
+    /// Where the page began.
     At(Position),
-    /// At the edge of a group: nothing of it is left.
-    Edge(Position),
+    /// At an edge: nothing is left before it.
+    Edge(Edge),
 }
 
 struct OpenEvent {
     event: Event,
-    /// Its series' place in the list.
-    series: usize,
     /// As they count on the page.
     bytes: u64,
     seen: Seen,
@@ -66,25 +58,12 @@ struct OpenEvent {
     kept_bytes: u64,
 }
 
-/// A page that is done.
-pub(super) struct Finished {
-    pub(super) events: Vec<Event>,
-    /// Where the next page begins; none at the end.
-    pub(super) after: Option<Position>,
-    pub(super) remaining: Option<u64>,
-    /// That is the edge of a group.
-    pub(super) at_edge: bool,
-    /// Logical bytes of rows that were taken and lie behind that place; all of one event.
-    pub(super) again_bytes: u64,
-}
-
 impl<'a> PageOfEvents<'a> {
     /// An empty page of this read.
     pub(super) fn new(request: &'a ReadRequest, matcher: &'a Matcher) -> Self {
         let resume = request.resume.as_ref();
         let begun = resume.map(|resume| &resume.after).filter(|after| is_inside_event(after));
         Self {
-            series: &request.series,
             order: request.order,
             matcher,
             records_max: request.page_records,
@@ -93,37 +72,103 @@ impl<'a> PageOfEvents<'a> {
             bytes: 0,
             open: None,
             begun,
-            passed: resume.map(|resume| Passed::At(resume.after.clone())),
+            passed: resume.map(passed_before),
+            rejected: Mark::default(),
             again_bytes: 0,
             stopped: false,
         }
     }
 
-    /// Whether more events are wanted at all.
-    pub(super) fn wants(&self) -> Wants {
+    fn begin_event(&self, head: &Head<'_>, row: &Row) -> OpenEvent {
+        let (series, event_id) = (head.series.clone(), row.key.event_id.clone());
+        let event = Event { series, time: row.key.event_time, event_id, items: Vec::new(), continues: false };
+        OpenEvent {
+            event,
+            bytes: OVERHEAD_BYTES,
+            seen: Seen::default(),
+            begun: self.begun.is_some_and(|begun| is_of(begun, head)),
+            overflows: false,
+            unkept_bytes: 0,
+            kept_bytes: 0,
+        }
+    }
+
+    /// The events, and where the next page begins if `ended` is not yet true.
+    pub(super) fn finish(mut self, ended: bool) -> (Vec<Event>, Ended) {
+        self.close_event();
+        let over = (ended && !self.stopped) || self.remaining == Some(0);
+        let after = self.passed.take().filter(|_| !over).and_then(|passed| self.after(passed));
+        let Self { events, remaining, again_bytes, .. } = self;
+        (events, Ended { after, remaining, again_bytes })
+    }
+
+    fn after(&self, passed: Passed) -> Option<After> {
+        let behind_last = || Some(self.behind_event(self.events.last()?));
+        Some(match passed {
+            Passed::Edge(edge) => After::Edge(edge),
+            Passed::At(position) => After::Row(position),
+            Passed::Rejected => After::Row(self.rejected.behind(self.order)?),
+            Passed::Event => After::Row(behind_last()?),
+            Passed::Item => {
+                let last = self.events.last()?.items.last()?.key.clone();
+                After::Row(Position { item_key: ItemKey::from_stored(last), ..behind_last()? })
+            }
+        })
+    }
+
+    /// The position behind all items of an event, in the direction of the read.
+    fn behind_event(&self, event: &Event) -> Position {
+        Position {
+            event_time: event.time,
+            event_id: event.event_id.clone(),
+            series: event.series.clone(),
+            item_key: behind_items(self.order),
+        }
+    }
+}
+
+impl Taker for PageOfEvents<'_> {
+    fn wants(&self) -> Wants {
         let enough = self.events.len() >= self.records_max || self.remaining == Some(0) || self.stopped;
         if enough { Wants::Nothing } else { Wants::More }
     }
 
-    /// Whether a row belongs to the event whose rows are coming. If not, that one is to be closed.
-    pub(super) fn goes_on_with(&self, head: &Head<'_>) -> bool {
+    fn events_wanted(&self) -> usize {
+        let remaining = self.remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX);
+        self.records_max.saturating_sub(self.events.len()).min(remaining)
+    }
+
+    fn take_in_place(&mut self, head: &Head<'_>, rows: usize) -> InPlace {
+        if self.matcher.takes_all() || self.begun.is_some_and(|begun| is_of(begun, head)) {
+            return InPlace::Wanted;
+        }
+        let mut seen = Seen::default();
+        head.rows(rows).for_each(|row| self.matcher.look(row.item_key, row.value, &mut seen));
+        if self.matcher.matches(seen) { InPlace::Wanted } else { InPlace::Passed }
+    }
+
+    fn passed(&mut self, head: &Head<'_>) {
+        self.rejected.set(head);
+        self.passed = Some(Passed::Rejected);
+    }
+
+    fn goes_on_with(&self, head: &Head<'_>) -> bool {
         let row = &head.view;
         self.open.as_ref().is_some_and(|open| {
             open.event.time == row.event_time
                 && open.event.event_id.as_bytes() == row.event_id
-                && open.series == head.series
+                && open.event.series == *head.series
         })
     }
 
-    /// Takes the next row in order, of the open event or of a new one.
-    pub(super) fn extend_event(&mut self, head: &Head<'_>) {
+    fn extend_event(&mut self, head: &Head<'_>) {
         let (view, bytes) = (&head.view, head.view.logical_bytes());
         let fits =
             |open: &OpenEvent| !open.overflows && open.bytes + bytes + OVERHEAD_BYTES <= PAGE_BYTES_MAX;
         // The first item of an event is always kept.
         let row = if self.open.as_ref().is_none_or(fits) { head.to_row() } else { None };
         if let (None, Some(row)) = (&self.open, &row) {
-            self.open = self.begin_event(head.series, row);
+            self.open = Some(self.begin_event(head, row));
         }
         let Some(open) = &mut self.open else { return };
         self.matcher.look(view.item_key, view.value, &mut open.seen);
@@ -142,27 +187,7 @@ impl<'a> PageOfEvents<'a> {
         }
     }
 
-    fn begin_event(&self, series: usize, row: &Row) -> Option<OpenEvent> {
-        let (time, event_id, id) = (row.key.event_time, &row.key.event_id, self.series.get(series)?);
-        let is_same = |begun: &&Position| {
-            begun.event_time == time && begun.event_id == *event_id && begun.series == *id
-        };
-        let event_id = event_id.clone();
-        let event = Event { series: id.clone(), time, event_id, items: Vec::new(), continues: false };
-        Some(OpenEvent {
-            event,
-            series,
-            bytes: OVERHEAD_BYTES,
-            seen: Seen::default(),
-            begun: self.begun.filter(is_same).is_some(),
-            overflows: false,
-            unkept_bytes: 0,
-            kept_bytes: 0,
-        })
-    }
-
-    /// The open event is whole, or as much of it as fits: puts it on the page if it matches and fits.
-    pub(super) fn close_event(&mut self) {
+    fn close_event(&mut self) {
         let Some(mut open) = self.open.take() else { return };
         if !open.begun && !self.matcher.matches(open.seen) {
             self.passed = Some(Passed::At(self.behind_event(&open.event)));
@@ -187,83 +212,32 @@ impl<'a> PageOfEvents<'a> {
         self.events.push(open.event);
     }
 
-    /// Forgets the open event: not all of its rows were seen. The next page begins with it.
-    pub(super) fn abandon_event(&mut self) {
+    fn abandon_event(&mut self) {
         if let Some(open) = self.open.take() {
             self.again_bytes = open.kept_bytes + open.unkept_bytes;
         }
     }
 
-    /// No row at or before `time` (in the order of the read) is left: the page may end here though it is not full.
-    pub(super) fn pass_time(&mut self, time: Timestamp) {
+    fn pass(&mut self, edge: Edge) {
         self.close_event();
         if !self.stopped {
-            self.passed = self.series.first().map(|series| Passed::Edge(edge(time, series)));
-        }
-    }
-
-    /// The events, and where the next page begins if `ended` is not yet true.
-    pub(super) fn finish(mut self, ended: bool) -> Finished {
-        self.close_event();
-        let over = (ended && !self.stopped) || self.remaining == Some(0);
-        let at_edge = matches!(self.passed, Some(Passed::Edge(_)));
-        let after = self.passed.take().filter(|_| !over).and_then(|passed| self.position(passed));
-        let Self { events, remaining, again_bytes, .. } = self;
-        Finished { events, after, remaining, at_edge, again_bytes }
-    }
-
-    fn position(&self, passed: Passed) -> Option<Position> {
-        let behind_last = || Some(self.behind_event(self.events.last()?));
-        match passed {
-            Passed::At(position) | Passed::Edge(position) => Some(position),
-            Passed::Event => behind_last(),
-            Passed::Item => {
-                let last = self.events.last()?.items.last()?.key.clone();
-                Some(Position { item_key: ItemKey::from_stored(last), ..behind_last()? })
-            }
-        }
-    }
-
-    /// The position behind all items of an event, in the direction of the read.
-    fn behind_event(&self, event: &Event) -> Position {
-        Position {
-            event_time: event.time,
-            event_id: event.event_id.clone(),
-            series: event.series.clone(),
-            item_key: behind_items(self.order),
+            self.passed = Some(Passed::Edge(edge));
         }
     }
 }
 
-/// Behind all items of an event, in this order.
-pub(super) fn behind_items(order: Order) -> ItemKey {
-    ItemKey::from_stored(match order {
-        Order::OldestFirst => Bytes::from_static(ABOVE_ITEMS),
-        Order::NewestFirst => Bytes::new(),
-    })
-}
-
-/// Before all items of an event, in this order.
-pub(super) fn before_items(order: Order) -> ItemKey {
-    behind_items(match order {
-        Order::OldestFirst => Order::NewestFirst,
-        Order::NewestFirst => Order::OldestFirst,
-    })
-}
-
-/// A position at which no event is half done: before all that happened at `time` if the read goes up, behind it if it goes down.
-pub(super) fn edge(time: Timestamp, series: &SeriesId) -> Position {
-    let nothing = Bytes::new();
-    Position {
-        event_time: time,
-        event_id: EventId::from_stored(nothing.clone()),
-        series: series.clone(),
-        item_key: ItemKey::from_stored(nothing),
+/// Where the pages before have ended.
+fn passed_before(resume: &Resume) -> Passed {
+    let position = resume.after.clone();
+    if position.event_id.as_bytes().is_empty() {
+        Passed::Edge(Edge { position, event_bucket: resume.event_bucket })
+    } else {
+        Passed::At(position)
     }
 }
 
-/// Whether a position lies between two items of one event.
-fn is_inside_event(position: &Position) -> bool {
-    let item_key = position.item_key.as_bytes();
-    !item_key.is_empty() && item_key != ABOVE_ITEMS
+fn is_of(position: &Position, head: &Head<'_>) -> bool {
+    position.event_time == head.view.event_time
+        && position.event_id.as_bytes() == head.view.event_id
+        && position.series == *head.series
 }

@@ -1,12 +1,30 @@
 //! Reads: cover, scan the partitions of each group in parallel, merge, page.
 //!
 //! Memory per request is bounded: a few pages of the store per partition of a few groups, and one page of events.
+//!
+//! `walk` goes from a request to rows (`everything` where no series is named), `group` and `partition` give the rows in order,
+//! a `take::Taker` takes them: a page of `events`, or a tally of an aggregation. `ahead`, `span` and `take` are pure.
 
+mod ahead;
+mod desk;
+mod drain;
 mod events;
+mod everything;
+mod explain;
 mod group;
 mod page;
 mod partition;
 mod patience;
 mod span;
+mod take;
+mod visited;
+mod walk;
 
-pub(crate) use page::read_page;
+pub use desk::ReadLimits;
+pub(crate) use desk::{Desk, Place};
+pub(crate) use explain::explain_page;
+pub(crate) use page::{PAGE_SCAN_BYTES_MAX, check, is_truncated, matcher, read_page};
+pub(crate) use partition::Head;
+pub(crate) use patience::TimeLimit;
+pub(crate) use take::{After, Edge, Ended, InPlace, Mark, Taker, Wants};
+pub(crate) use walk::{Filled, Reading, Walked, passed, walk};

@@ -3,16 +3,17 @@
 use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
-use env::BoxFuture;
+use env::{BoxFuture, Clock};
 use futures::future::{MaybeDone, maybe_done};
-use model::{Row, RowView, Rows};
+use model::{PartitionKey, Row, RowView, Rows, SeriesId};
 use store::{Scan, ScanPage, Store};
 
 use crate::Result;
 
 /// Rows that a page of the store has at most.
-const PAGE_ROWS_MAX: usize = 4_096;
+const PAGE_ROWS_MAX: usize = 8_192;
 
 /// Rows to ask for where so many are wanted. Events are spread by a hash, so partitions differ; what is added is eight
 /// standard deviations of that, whatever the number.
@@ -21,32 +22,68 @@ pub(super) fn rows_to_ask(wanted_rows: usize) -> usize {
 }
 
 /// The next row of a partition, looked at in place.
-pub(super) struct Head<'a> {
-    pub(super) view: RowView<'a>,
-    /// Whose row: a place in the read's list of series.
-    pub(super) series: usize,
+pub(crate) struct Head<'a> {
+    pub(crate) view: RowView<'a>,
+    /// Whose row.
+    pub(crate) series: &'a SeriesId,
     rows: &'a Rows,
     at: usize,
+    is_last_page: bool,
 }
 
 impl Head<'_> {
+    /// The rows of this row's event, if they do not go on behind the page.
+    pub(super) fn whole_event(&self) -> Option<Taken> {
+        let mut whole = self.row();
+        loop {
+            match self.rows.view(self.at + whole.rows) {
+                Some(next) if is_same_event(&next, &self.view) => {
+                    whole.rows += 1;
+                    whole.bytes += next.logical_bytes();
+                }
+                Some(_) => return Some(whole),
+                None => return self.is_last_page.then_some(whole),
+            }
+        }
+    }
+
+    /// This row alone.
+    pub(super) fn row(&self) -> Taken {
+        Taken { rows: 1, bytes: self.view.logical_bytes() }
+    }
+
+    /// This row and those behind it in the page, `count` in all.
+    pub(crate) fn rows(&self, count: usize) -> impl Iterator<Item = RowView<'_>> {
+        (self.at..self.at + count).map_while(|at| self.rows.view(at))
+    }
+
     /// The row, sharing the buffer of its page.
     pub(super) fn to_row(&self) -> Option<Row> {
         self.rows.get(self.at)
     }
 }
 
+/// Rows of one page that were taken, and their logical bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) rows: usize,
+    bytes: u64,
+}
+
+fn is_same_event(a: &RowView<'_>, b: &RowView<'_>) -> bool {
+    a.event_time == b.event_time && a.event_id == b.event_id
+}
+
 /// A partition that is being read in order.
 pub(super) struct PartitionReader {
     store: Arc<dyn Store>,
-    /// Its place in the read's list of series.
-    pub(super) series: usize,
+    clock: Arc<dyn Clock>,
     scan: Scan,
     rows: Rows,
     at: usize,
     more: bool,
     /// The page behind this one, while it is being read. Dropping it ends that.
-    ahead: Option<MaybeDone<BoxFuture<'static, store::Result<ScanPage>>>>,
+    ahead: Option<MaybeDone<BoxFuture<'static, store::Result<Timed>>>>,
     rows_read: usize,
     /// Rows that are wanted beyond those read: while there are any, the next page is read ahead.
     wanted_rows: usize,
@@ -54,21 +91,36 @@ pub(super) struct PartitionReader {
     pub(super) bytes: u64,
     /// Logical bytes of the rows that were taken.
     pub(super) taken_bytes: u64,
+    /// How often the store answered.
+    pub(super) calls: u64,
+    /// How long that took.
+    pub(super) waited: Duration,
+}
+
+/// A page of the store, and how long it took.
+struct Timed {
+    page: ScanPage,
+    took: Duration,
+}
+
+async fn timed(store: Arc<dyn Store>, clock: Arc<dyn Clock>, scan: Scan) -> store::Result<Timed> {
+    let started = clock.boot();
+    let page = store.scan(scan).await?;
+    Ok(Timed { page, took: clock.boot().since(started) })
 }
 
 impl PartitionReader {
-    /// Reads the first page of a partition of the read's `series`th series. `wanted_rows` is how many rows it will probably
-    /// have to give.
+    /// Reads the first page of a partition. `wanted_rows` is how many rows it will probably have to give.
     pub(super) async fn open(
         store: Arc<dyn Store>,
-        series: usize,
+        clock: Arc<dyn Clock>,
         scan: Scan,
         wanted_rows: usize,
     ) -> Result<Self> {
-        let page = store.scan(scan.clone()).await?;
+        let first = timed(Arc::clone(&store), Arc::clone(&clock), scan.clone()).await?;
         let mut reader = Self {
             store,
-            series,
+            clock,
             scan,
             rows: Rows::default(),
             at: 0,
@@ -78,21 +130,43 @@ impl PartitionReader {
             wanted_rows,
             bytes: 0,
             taken_bytes: 0,
+            calls: 0,
+            waited: Duration::ZERO,
         };
-        reader.turn_to(page).await;
+        reader.turn_to(first).await;
         Ok(reader)
+    }
+
+    /// Which partition it is.
+    pub(super) fn partition(&self) -> &PartitionKey {
+        &self.scan.partition
+    }
+
+    /// Rows that the store gave.
+    pub(super) fn rows_read(&self) -> usize {
+        self.rows_read
     }
 
     /// The next row; none at the end, and where [`Self::turn_page`] is due.
     pub(super) fn head(&self) -> Option<Head<'_>> {
-        let view = self.rows.view(self.at)?;
-        Some(Head { view, series: self.series, rows: &self.rows, at: self.at })
+        self.head_at(self.at)
     }
 
-    /// Goes on behind the next row.
-    pub(super) fn take(&mut self) {
-        self.taken_bytes += self.rows.view(self.at).map_or(0, |row| row.logical_bytes());
-        self.at += 1;
+    /// The row before; none where the page has just been turned.
+    pub(super) fn last_taken(&self) -> Option<Head<'_>> {
+        self.head_at(self.at.checked_sub(1)?)
+    }
+
+    fn head_at(&self, at: usize) -> Option<Head<'_>> {
+        let view = self.rows.view(at)?;
+        let (series, rows) = (&self.scan.partition.series, &self.rows);
+        Some(Head { view, series, rows, at, is_last_page: !self.more })
+    }
+
+    /// Goes on behind these rows.
+    pub(super) fn take(&mut self, taken: Taken) {
+        self.taken_bytes += taken.bytes;
+        self.at += taken.rows;
     }
 
     /// Whether the store has to be asked before [`Self::head`] shows the next row.
@@ -115,12 +189,14 @@ impl PartitionReader {
         };
         (&mut next).await;
         let Some(page) = Pin::new(&mut next).take_output().transpose()? else { return Ok(0) };
-        let bytes = page.bytes;
+        let bytes = page.page.bytes;
         self.turn_to(page).await;
         Ok(bytes)
     }
 
-    async fn turn_to(&mut self, page: ScanPage) {
+    async fn turn_to(&mut self, Timed { page, took }: Timed) {
+        self.calls += 1;
+        self.waited += took;
         self.bytes += page.bytes;
         (self.rows, self.at, self.more) = (page.rows, 0, page.more);
         self.rows_read += self.rows.len();
@@ -134,12 +210,11 @@ impl PartitionReader {
     }
 
     /// Reads what lies behind the present page.
-    fn next_page(&mut self) -> BoxFuture<'static, store::Result<ScanPage>> {
+    fn next_page(&mut self) -> BoxFuture<'static, store::Result<Timed>> {
         if let Some(last) = self.rows.last() {
             self.scan.from = Bound::Excluded(last.key);
         }
         self.scan.rows_max = rows_to_ask(self.wanted_rows);
-        let (store, scan) = (Arc::clone(&self.store), self.scan.clone());
-        Box::pin(async move { store.scan(scan).await })
+        Box::pin(timed(Arc::clone(&self.store), Arc::clone(&self.clock), self.scan.clone()))
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! A position is behind a row, or at an edge: then its event id is empty, and no event is half done there.
 
-use model::{Interval, Order, Position, Timestamp};
+use model::{Interval, Layouts, Order, Position, Timestamp};
 
-use super::events::edge;
+use super::everything::no_series;
+use super::take::edge;
 use crate::ReadRequest;
 
 /// The part of the interval that earlier pages have not passed.
@@ -26,14 +27,29 @@ pub(super) fn beginning(request: &ReadRequest) -> Option<Position> {
         Order::OldestFirst => request.interval.start(),
         Order::NewestFirst => request.interval.end(),
     };
-    Some(edge(Timestamp::from_nanos(time.clamp(0, Timestamp::MAX.nanos())).ok()?, request.series.first()?))
+    let series = request.series.first().cloned().map_or_else(no_series, Ok).ok()?;
+    Some(edge(Timestamp::from_nanos(time.clamp(0, Timestamp::MAX.nanos())).ok()?, &series))
 }
 
 /// The part of the interval of which a read that stands at `after` has given every event.
-pub(super) fn passed_interval(request: &ReadRequest, after: &Position) -> Interval {
-    let (whole, at) = (request.interval, after.event_time.nanos());
+pub(super) fn passed_interval(
+    request: &ReadRequest,
+    layouts: &Layouts,
+    after: &Position,
+    event_bucket: Option<u32>,
+) -> Interval {
+    let (whole, mut at) = (request.interval, after.event_time.nanos());
     // Other events of the same time may be left, but not behind an edge.
-    let is_edge = after.event_id.as_bytes().is_empty();
+    let mut is_edge = after.event_id.as_bytes().is_empty();
+    // By partition nothing of a slice is complete before all of it is.
+    if event_bucket.is_some() {
+        let slice = layouts.find(after.event_time).map(|layout| layout.slice);
+        at = slice.map_or(at, |slice| match request.order {
+            Order::OldestFirst => slice.start(),
+            Order::NewestFirst => slice.end(),
+        });
+        is_edge = true;
+    }
     let passed = match request.order {
         Order::OldestFirst => Interval::new(whole.start(), at.max(whole.start())),
         Order::NewestFirst => {
@@ -61,6 +77,7 @@ mod tests {
             resume: None,
             total_limit: None,
             max_latency: None,
+            deadline: None,
         }
     }
 
@@ -76,7 +93,7 @@ mod tests {
     #[test]
     fn of_the_time_of_an_event_more_may_come() {
         let passed = |order, after: Position| {
-            let passed = passed_interval(&request(order), &after);
+            let passed = passed_interval(&request(order), &Layouts::default(), &after, None);
             (passed.start(), passed.end())
         };
         assert_eq!(passed(Order::OldestFirst, behind_event(150)), (100, 150));
@@ -93,8 +110,13 @@ mod tests {
         for order in [Order::OldestFirst, Order::NewestFirst] {
             let mut request = request(order);
             let start = beginning(&request).unwrap();
-            assert!(passed_interval(&request, &start).is_empty());
-            request.resume = Some(crate::Resume { after: start, remaining: None, scanned_bytes: Vec::new() });
+            assert!(passed_interval(&request, &Layouts::default(), &start, None).is_empty());
+            request.resume = Some(crate::Resume {
+                after: start,
+                remaining: None,
+                scanned_bytes: Vec::new(),
+                event_bucket: None,
+            });
             assert_eq!(left_of(&request), request.interval);
         }
     }

@@ -33,7 +33,7 @@ pub(crate) async fn write_synced(
     });
     let written: Vec<Written> = results.buffer_unordered(FAN_OUT).collect().await;
     let accepted = commit(catalog, &prepared.dataset, clock.wall(), written, &mut refused);
-    let cost = Cost { time_taken: clock.boot().since(started), bytes_read: 0, partitions, slices };
+    let cost = Cost { time_taken: clock.boot().since(started), partitions, slices, ..Cost::default() };
     refused.into_answer(accepted, cost)
 }
 

@@ -162,7 +162,7 @@ pub(crate) async fn write_queued(
     let mut prepared = prepare(catalog, clock.wall(), WAIT_MAX, request).await?;
     let (partitions, slices) = (prepared.placed.len() as u64, prepared.slices());
     let accepted = queue.take(&mut prepared);
-    let cost = Cost { time_taken: clock.boot().since(started), bytes_read: 0, partitions, slices };
+    let cost = Cost { time_taken: clock.boot().since(started), partitions, slices, ..Cost::default() };
     prepared.refused.into_answer(accepted, cost)
 }
 

@@ -90,6 +90,19 @@ impl Client {
         Ok(self.events.clone().search_event_records(request).await?.into_inner())
     }
 
+    /// Counts or sums up what matches a query: one answer.
+    pub async fn aggregate(
+        &self,
+        request: v1::AggregateEventRecordsRequest,
+    ) -> Answer<v1::AggregateEventRecordsResponse> {
+        Ok(self.events.clone().aggregate_event_records(request).await?.into_inner())
+    }
+
+    /// Reads one page and tells what that took.
+    pub async fn explain(&self, request: v1::ReadEventRecordsRequest) -> Answer<v1::ExplainReadResponse> {
+        Ok(self.events.clone().explain_read(request).await?.into_inner())
+    }
+
     /// Reads all pages.
     pub async fn stream(&self, request: v1::ReadEventRecordsRequest) -> Answer<Pages> {
         Ok(Pages { pages: self.events.clone().stream_event_records(request).await?.into_inner() })

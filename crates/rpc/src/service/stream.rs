@@ -4,7 +4,7 @@
 //! the reading; one that goes away ends it.
 
 use api::convert::{EncodedPage, Read};
-use engine::Result as Answer;
+use engine::{ReadPage, Result as Answer};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use tokio::sync::mpsc;
@@ -17,19 +17,23 @@ use crate::status::status;
 /// Pages that wait between the reading and the sending.
 const WAITING_PAGES_MAX: usize = 1;
 
-/// The pages of a read.
-pub(super) fn pages(host: Host, read: Read) -> BoxStream<'static, Result<EncodedPage, Status>> {
+/// The pages of a read, of which the first was read already.
+pub(super) fn pages(
+    host: Host,
+    read: Read,
+    first: ReadPage,
+) -> BoxStream<'static, Result<EncodedPage, Status>> {
     let (send, receive) = mpsc::channel(WAITING_PAGES_MAX);
     let spawn = std::sync::Arc::clone(&host.env.spawn);
-    spawn.task("braid-stream", Box::pin(produce(host, read, send)));
+    spawn.task("braid-stream", Box::pin(produce(host, read, first, send)));
     stream::unfold(receive, |mut receive| async move { Some((receive.recv().await?, receive)) })
         .map(|page: Answer<EncodedPage>| page.map_err(|error| status(&error)))
         .boxed()
 }
 
-async fn produce(host: Host, mut read: Read, send: mpsc::Sender<Answer<EncodedPage>>) {
+async fn produce(host: Host, mut read: Read, first: ReadPage, send: mpsc::Sender<Answer<EncodedPage>>) {
     let pages = async {
-        let mut page = host.engine.read(read.request.clone()).await;
+        let mut page = Ok(first);
         loop {
             let present = match page {
                 Ok(present) => present,

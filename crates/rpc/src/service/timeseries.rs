@@ -1,7 +1,8 @@
 //! `TimeSeriesService`: events in, events out.
 
 use api::convert::{
-    EncodedPage, Read, read_request, read_response, search_request, write_request, write_response,
+    EncodedPage, Read, aggregate_request, aggregate_response, explain_response, read_request, read_response,
+    search_request, write_request, write_response,
 };
 use api::v1;
 use engine::{Error, ReadPage, Result as Answer, WriteAnswer, WriteRequest};
@@ -10,6 +11,7 @@ use tonic::{Request, Response, Status};
 
 use super::Host;
 use super::stream::pages;
+use crate::deadline::time_for;
 use crate::generated::server::v1::time_series_service_server::TimeSeriesService;
 use crate::status::status;
 
@@ -24,6 +26,14 @@ pub(crate) struct TimeSeries {
 impl TimeSeries {
     fn asked(&self, wire: v1::ReadEventRecordsRequest) -> Answer<Read> {
         read_request(wire, &self.host.keys, self.host.env.clock.wall())
+    }
+
+    /// A read of one page: it is answered before its client is gone.
+    fn asked_in_time(&self, request: Request<v1::ReadEventRecordsRequest>) -> Answer<Read> {
+        let deadline = Some(time_for(request.metadata().as_ref()));
+        let mut read = self.asked(request.into_inner())?;
+        read.request.deadline = deadline;
+        Ok(read)
     }
 }
 
@@ -44,7 +54,7 @@ async fn read_page(host: &Host, read: &Read) -> Answer<EncodedPage> {
 
 /// A page of `read` as it is sent.
 pub(super) fn show(host: &Host, read: &Read, page: ReadPage) -> Answer<EncodedPage> {
-    read_response(&read.request.namespace, page, &read.query, &host.keys, host.env.clock.wall())
+    read_response(read, page, &host.keys, host.env.clock.wall())
 }
 
 #[tonic::async_trait]
@@ -68,7 +78,7 @@ impl TimeSeriesService for TimeSeries {
         request: Request<v1::ReadEventRecordsRequest>,
     ) -> Result<Response<EncodedPage>, Status> {
         answer(async {
-            let read = self.asked(request.into_inner())?;
+            let read = self.asked_in_time(request)?;
             read_page(&self.host, &read).await
         })
         .await
@@ -79,8 +89,37 @@ impl TimeSeriesService for TimeSeries {
         request: Request<v1::SearchEventRecordsRequest>,
     ) -> Result<Response<EncodedPage>, Status> {
         answer(async {
-            let read = search_request(request.into_inner(), &self.host.keys, self.host.env.clock.wall())?;
+            let deadline = Some(time_for(request.metadata().as_ref()));
+            let mut read = search_request(request.into_inner(), &self.host.keys, self.host.env.clock.wall())?;
+            read.request.deadline = deadline;
             read_page(&self.host, &read).await
+        })
+        .await
+    }
+
+    async fn aggregate_event_records(
+        &self,
+        request: Request<v1::AggregateEventRecordsRequest>,
+    ) -> Result<Response<v1::AggregateEventRecordsResponse>, Status> {
+        answer(async {
+            let Host { engine, keys, env, .. } = &self.host;
+            let deadline = Some(time_for(request.metadata().as_ref()));
+            let mut asked = aggregate_request(request.into_inner(), keys, env.clock.wall())?;
+            asked.request.read.deadline = deadline;
+            let page = engine.aggregate(asked.request.clone()).await?;
+            Ok(aggregate_response(&asked, page, keys, env.clock.wall()))
+        })
+        .await
+    }
+
+    async fn explain_read(
+        &self,
+        request: Request<v1::ReadEventRecordsRequest>,
+    ) -> Result<Response<v1::ExplainReadResponse>, Status> {
+        answer(async {
+            let read = self.asked_in_time(request)?;
+            let explanation = self.host.engine.explain(read.request.clone()).await?;
+            Ok(explain_response(&read, explanation, &self.host.keys, self.host.env.clock.wall()))
         })
         .await
     }
@@ -97,9 +136,9 @@ impl TimeSeriesService for TimeSeries {
         }
         answer(async {
             let read = self.asked(wire)?;
-            // A namespace that does not exist is the answer to the call, not its first page.
-            self.host.engine.get_namespace(&read.request.namespace)?;
-            Ok(pages(self.host.clone(), read))
+            // Whatever is refused at once is the answer to the call, not its first page.
+            let first = self.host.engine.read(read.request.clone()).await?;
+            Ok(pages(self.host.clone(), read, first))
         })
         .await
     }

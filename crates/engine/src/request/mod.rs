@@ -1,10 +1,16 @@
 //! What is asked of the data plane, and what it answers.
 
+mod aggregate;
+mod explain;
+
 use std::time::Duration;
 
 use model::{Interval, NamespaceName, Order, Position, SeriesId, Slice};
 
 use crate::{Event, EventInput, Refusal, SearchQuery};
+
+pub use aggregate::{AggregatePage, AggregateRequest, Aggregation, Bucket, BucketKey, Stats};
+pub use explain::{ExplainedGroup, ExplainedPartition, Explanation, SkipReason, Skipped};
 
 /// Most events on a page.
 pub const PAGE_RECORDS_MAX: usize = 10_000;
@@ -12,6 +18,8 @@ pub const PAGE_RECORDS_MAX: usize = 10_000;
 pub const PAGE_RECORDS_DEFAULT: usize = 100;
 /// A page ends once its events have so many bytes, so that default gRPC clients can take it.
 pub const PAGE_BYTES_MAX: u64 = 3_500_000;
+/// Buckets in one answer of an aggregation where the client names no number.
+pub const BUCKETS_DEFAULT: usize = 1_000;
 /// Series that a search may name.
 pub const SERIES_MAX: usize = 100;
 
@@ -40,7 +48,8 @@ pub struct WriteAnswer {
 pub struct ReadRequest {
     /// Where from.
     pub namespace: NamespaceName,
-    /// Whose events: 1 to [`SERIES_MAX`], each once.
+    /// Whose events: up to [`SERIES_MAX`], each once. With none, those of all series that are not blocked, slice by slice in
+    /// the order of the read, inside of a slice partition by partition in the store's own order.
     pub series: Vec<SeriesId>,
     /// Of which time.
     pub interval: Interval,
@@ -56,6 +65,8 @@ pub struct ReadRequest {
     pub total_limit: Option<u64>,
     /// Answer what is there after so long; none for the namespace's own limit.
     pub max_latency: Option<Duration>,
+    /// The client is gone after so long; none if it waits. What is there is answered a little before.
+    pub deadline: Option<Duration>,
 }
 
 /// A logical position between two pages. It names no table and no partition, so it stays right whatever happens to
@@ -70,6 +81,9 @@ pub struct Resume {
     /// at its beginning. Only a hint for whoever looks for wide partitions: where the time bucket has another number of
     /// event buckets by now, counting begins anew.
     pub scanned_bytes: Vec<u64>,
+    /// Only where no series is named: the event bucket of the partition in which the read stands. Its time bucket is that of
+    /// `after`; where that has no event id, nothing is left of the partition.
+    pub event_bucket: Option<u32>,
 }
 
 /// One page.
@@ -90,10 +104,10 @@ pub struct ReadPage {
 }
 
 /// How much was read of one partition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionBytes {
-    /// Whose it is: a place in the request's list of series.
-    pub series: usize,
+    /// Whose it is.
+    pub series: SeriesId,
     /// Where its slice starts, nanoseconds since 1970.
     pub slice_start: i64,
     /// Its time bucket.
@@ -108,7 +122,7 @@ pub struct PartitionBytes {
 /// A page that ended because its time was over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partial {
-    /// Whose limit it was: `MAX_LATENCY` of the request, or `READ_MAX` of the namespace.
+    /// Whose limit it was: `MAX_LATENCY` of the request, `READ_MAX` of the namespace, or the `DEADLINE` of the client.
     pub reason: &'static str,
     /// Of this time the pages so far have every event that was asked for.
     pub complete: Interval,
@@ -125,6 +139,8 @@ pub struct Cost {
     pub partitions: u64,
     /// Slices they lie in.
     pub slices: u64,
+    /// Partitions that were passed over because their series is blocked; only where no series was named.
+    pub blocked_partitions: u64,
 }
 
 /// A slice as it is listed.
