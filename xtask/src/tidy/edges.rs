@@ -1,5 +1,5 @@
-//! Which workspace crate may depend on which, and which crate may name the storage engine. The one table of the
-//! architecture's edges; ARCHITECTURE.md explains it, this file holds it.
+//! Which workspace crate may depend on which, and which crate may name a storage engine or its driver. The one table
+//! of the architecture's edges; ARCHITECTURE.md explains it, this file holds it.
 
 use super::Rule;
 use super::finding::Finding;
@@ -20,12 +20,16 @@ const EDGES: &[(&str, May)] = &[
     // The seam names no backend.
     ("store", May::Only(&["env", "model"])),
     ("store-embedded", May::Only(&["env", "model", "store"])),
+    ("store-cassandra", May::Only(&["env", "model", "store"])),
     ("engine", May::Only(&["env", "model", "store"])),
     ("api", May::Only(&["engine", "model"])),
     // Services over the engine; tests run them on the memory backend.
     ("rpc", May::Only(&["api", "engine", "env", "model", "store"])),
     // Chooses and wires, so it sees every part but the command.
-    ("server", May::Only(&["api", "engine", "env", "model", "rpc", "store", "store-embedded"])),
+    (
+        "server",
+        May::Only(&["api", "engine", "env", "model", "rpc", "store", "store-cassandra", "store-embedded"]),
+    ),
     // Talks to a server by the client, or runs one; the parts behind are none of its business.
     ("cli", May::Only(&["api", "env", "rpc", "server"])),
     // Measures whatever there is; nothing depends on it.
@@ -38,6 +42,9 @@ const EDGES: &[(&str, May)] = &[
 const HOMES: &[(&str, &[&str])] = &[
     // The engine's types must not reach the store seam, or the seam is the engine.
     ("fjall", &["store-embedded", "bench"]),
+    // CQL has one home too: who can name the driver can write a statement. The bench compares against it raw.
+    ("scylla", &["store-cassandra", "bench"]),
+    ("scylla-cql", &["store-cassandra"]),
     // To be replaced one day: that day costs one crate.
     ("tonic", &["rpc"]),
     ("tonic-health", &["rpc"]),

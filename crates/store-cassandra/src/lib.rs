@@ -1,0 +1,41 @@
+//! The store on an Apache Cassandra cluster, for those who outgrow one machine.
+//!
+//! The only home of CQL and of the driver (scylla); no type of it leaves this crate. Servers keep nothing that the
+//! cluster does not have, so any number of them run over one. A namespace is a keyspace, a slice is a table, a
+//! partition is a partition; a batch is one mutation, or several of whole events; metadata records change by
+//! lightweight transactions. Where a cluster gives less than one machine, the contract of
+//! [`Store`](::store::Store) says so.
+//!
+//! Reading order: [`CassandraStore`] (`store`), `options`, `connect`, `cluster` and `profiles` (joining one), `names`
+//! and `schema` (what is made there), `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per
+//! table), `write`, `scan`, `edge`, `pages`, `page_rows`, `enumerate`, `measure` (rows), `transaction`, `records` and
+//! `read_back` (metadata), `removal` (all of it gone), `failure` and `retry`.
+//! Invariant: a statement is sent again only if sending it twice is the same as sending it once.
+
+mod cluster;
+mod connect;
+mod edge;
+mod enumerate;
+mod failure;
+mod lifecycle;
+mod measure;
+mod names;
+mod options;
+mod page_rows;
+mod pages;
+mod profiles;
+mod read_back;
+mod records;
+mod registry;
+mod removal;
+mod retry;
+mod scan;
+mod schema;
+mod statements;
+mod store;
+mod transaction;
+mod write;
+
+pub use options::{Consistency, Credentials, Options};
+pub use removal::drop_keyspaces;
+pub use store::CassandraStore;

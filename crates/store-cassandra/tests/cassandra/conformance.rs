@@ -1,0 +1,14 @@
+//! The whole suite of the seam.
+
+use std::sync::Arc;
+
+use store::Store;
+
+use crate::node;
+
+/// All cases share one store: each has a namespace of its own, and a server has one session too.
+async fn make() -> (Arc<dyn Store>, ()) {
+    (Arc::new(node::store().await), ())
+}
+
+store::conformance_suite!(make);

@@ -1,0 +1,49 @@
+//! An answer that is too large for the nodes is asked for again, smaller.
+//!
+//! The nodes of this suite refuse answers over 8 MiB, as an operator may have them do.
+
+use std::ops::Bound;
+
+use bytes::Bytes;
+use model::{Interval, Order, PartitionKey, Row, SeriesId};
+use scylla::client::session_builder::SessionBuilder;
+use scylla::statement::Statement;
+use store::conformance::{Fixture, row};
+use store::{Scan, limits};
+
+use crate::nodes::Nodes;
+
+const ROWS: usize = 12;
+const VALUE_BYTES: usize = 1 << 20;
+
+/// Reads rows of which the first answer cannot hold as many as are asked for.
+pub(crate) async fn check(nodes: &Nodes, fixture: &Fixture) {
+    let table = fixture.made(9).await;
+    let at = PartitionKey { series: SeriesId::new("large").unwrap(), time_bucket: 0, event_bucket: 0 };
+    let large = |n| Row { value: Bytes::from(vec![7; VALUE_BYTES]), ..row(n, "e", "i", "") };
+    for number in 0..i64::try_from(ROWS).unwrap() {
+        fixture.write(&table, &at, &[large(number)]).await;
+    }
+
+    let session = SessionBuilder::new().known_nodes(nodes.addresses()).build().await.unwrap();
+    let text = format!(
+        "SELECT event_item_value FROM \"faults_{}_1\".\"{}\"",
+        fixture.namespace.as_str(),
+        table.name.as_str()
+    );
+    let refused = session.query_unpaged(Statement::new(text), ()).await;
+    assert!(refused.is_err(), "the nodes give an answer of {ROWS} MiB, so nothing is shown here");
+
+    let scan = Scan {
+        table,
+        partition: at,
+        order: Order::OldestFirst,
+        interval: Interval::ALL,
+        from: Bound::Unbounded,
+        rows_max: ROWS,
+        bytes_max: limits::SCAN_BYTES_MAX,
+    };
+    let page = fixture.store.scan(scan).await.unwrap();
+    assert_eq!(page.rows.len(), ROWS);
+    nodes.say("rows that do not fit one answer were read in smaller ones");
+}
