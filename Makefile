@@ -1,30 +1,37 @@
 # What one can do here. `make` lists it; `make test` is everything that has to pass before a commit.
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit doc-tests doc bench kill clean
+.PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
+	cassandra-server cassandra-demo faults doc-tests doc bench kill clean
 
 # How often the kill suite kills.
 KILLS ?= 200
+
+# What dev/cassandra runs on.
+CASSANDRA_NEEDS = java17 mvn python3 flock
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # How much the demo writes: s, m or l.
 SCALE ?= m
+# Where it writes to: embedded or cassandra. A node that is started for it stays; `dev/cassandra wipe` removes it.
+BACKEND ?= embedded
 
-demo: ## the main job from nothing: serve, import, read back, check (SCALE=s|m|l)
-	@dev/needs cc
+demo: ## the main job from nothing: serve, import, read back, check (SCALE=s|m|l BACKEND=embedded|cassandra)
+	@dev/needs cc $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))
 	@dev/stage build cargo build --release --locked -p cli
-	@cargo run --release --quiet --locked -p cli -- demo --scale $(SCALE)
+	@$(if $(filter cassandra,$(BACKEND)),dev/cassandra start)
+	@cargo run --release --quiet --locked -p cli -- demo --scale $(SCALE) --backend $(BACKEND)
 
 install: ## put `braid` into cargo's bin directory
 	@cargo install --locked --path crates/cli
 
 # The README's commands are tests, and one of them is curl.
 needs:
-	@dev/needs cc python3 curl unshare
+	@dev/needs cc python3 curl unshare $(CASSANDRA_NEEDS)
 
-test: needs fmt-check clippy tidy deny typos doc doc-tests unit ## everything, cheapest first
+test: needs fmt-check clippy tidy deny typos doc doc-tests unit cassandra ## everything, cheapest first
 
 fmt: ## format the code
 	@cargo fmt --all
@@ -47,9 +54,35 @@ deny: ## licences, sources and banned crates
 typos: ## spelling
 	@dev/stage typos cargo xtask typos
 
-# Every failure in one run, so --no-fail-fast; without --all-targets, which would run the benches.
-unit: ## unit and integration tests
-	@dev/stage -v tests cargo test --workspace --all-features --lib --bins --tests --no-fail-fast
+# Every failure in one run, so --no-fail-fast; without --all-targets, which would run the benches. The same features
+# everywhere, so that nothing is built twice.
+TESTS = cargo test --workspace --all-features --no-fail-fast
+
+unit: ## unit and integration tests; those that need no Cassandra
+	@dev/stage -v unit $(TESTS) --lib --bins
+	@dev/stage -v tests $(TESTS) --exclude store-cassandra --test '*'
+
+# By another name: make runs a line with the real one also under -n, which only shows.
+AGAIN = $(MAKE) --no-print-directory
+
+# Two cores serve the node and the tests: more tests at a time only wait for each other.
+cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the demo
+	@dev/needs $(CASSANDRA_NEEDS)
+	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-demo
+
+cassandra-store:
+	@dev/stage -v cassandra-store $(TESTS) --test cassandra
+
+cassandra-server:
+	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-server $(TESTS) --test serve -- --test-threads 4
+
+cassandra-demo:
+	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-demo $(TESTS) --test braid demo
+
+# Three nodes take minutes to start again and again, so this is not part of `make test` yet.
+faults: ## kill and pause nodes of a Cassandra of three under a checked workload
+	@dev/needs $(CASSANDRA_NEEDS)
+	@dev/stage -v faults cargo test -p store-cassandra --all-features --test faults -- --nocapture
 
 doc-tests:
 	@dev/stage -v doc-tests cargo test --workspace --all-features --doc

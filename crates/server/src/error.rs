@@ -21,6 +21,19 @@ pub enum Error {
         /// Why, and what to do.
         source: store::Error,
     },
+    /// The cluster cannot be used.
+    #[error("cannot use Cassandra: {0}; its settings are in [store.cassandra]")]
+    Join(#[source] store::Error),
+    /// There is a user and no password.
+    #[error(
+        "cannot read the password in {path} ({source}); put the password alone on one line there, readable for this user"
+    )]
+    Password {
+        /// Where.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// What is in the store does not load.
     #[error("cannot load the catalog: {0}")]
     Load(#[from] engine::Error),

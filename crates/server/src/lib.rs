@@ -1,10 +1,11 @@
 //! One process that serves: the only place that chooses and wires.
 //!
-//! Reading order: [`config`] (what was asked for), `server` (start and stop), `listen` (one port), `upkeep` (what happens
-//! without a request), `readiness`, `keys` (what seals page tokens), `metrics`.
+//! Reading order: [`config`] (what was asked for), `server` (start and stop), `backend` (the store and its layers), `listen`
+//! (one port), `upkeep` (what happens without a request), `readiness`, `keys` (what seals page tokens), `metrics`.
 //!
 //! Invariant: nothing is acknowledged after [`Server::stop`] has begun to flush, and the store is closed last.
 
+mod backend;
 pub mod config;
 mod error;
 mod keys;
@@ -14,5 +15,6 @@ mod readiness;
 mod server;
 mod upkeep;
 
+pub use backend::drop_keyspaces;
 pub use error::Error;
 pub use server::Server;

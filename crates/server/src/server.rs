@@ -6,32 +6,27 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use engine::Engine;
+use engine::{Engine, ReadLimits};
 use env::Env;
 use prometheus_client::registry::Registry;
 use rpc::{Host, Limits, Readiness, Serving};
 use store::Store;
-use store::layer::{Deadlines, Layered, MetricsLayer, Op, TimeoutLayer};
-use store_embedded::EmbeddedStore;
 use tokio::sync::watch;
 
-use crate::config::{Backend, Config};
+use crate::backend::{self, Opened};
+use crate::config::Config;
 use crate::listen::{Listening, listen};
 use crate::metrics::Metrics;
 use crate::upkeep::{Sign, Upkeep};
 use crate::{Error, keys, readiness};
 
-/// A store call that takes longer has an unknown outcome.
-const STORE_WITHIN: Duration = Duration::from_secs(30);
-/// Measuring a table reads all of it.
-const MEASURE_WITHIN: Duration = Duration::from_secs(3_600);
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A server that runs. It goes on until [`Server::stop`].
 pub struct Server {
     listening: Listening,
     engine: Engine,
-    backend: EmbeddedStore,
+    backend: Opened,
     sign: Arc<Sign>,
     upkeep: watch::Sender<bool>,
     grace: Duration,
@@ -41,11 +36,11 @@ pub struct Server {
 impl Server {
     /// Opens the store, loads what is in it, and serves. When this returns, requests are answered.
     pub async fn start(config: Config, env: Env) -> Result<Self, Error> {
-        let Backend::Embedded = config.store.backend;
-        let backend = open(&config, &env).await?;
+        let backend = Opened::open(&config, &env).await?;
         let mut registry = Registry::default();
-        let store = layered(backend.clone(), &mut registry, &env);
-        let engine = Engine::open(Arc::clone(&store), env.clone()).await?;
+        let store = backend::layered(backend.store(), backend::lanes(&config), &mut registry, &env);
+        let reads = ReadLimits { running: config.limits.reads, waiting: config.limits.reads_waiting };
+        let engine = Engine::open_with(Arc::clone(&store), env.clone(), reads).await?;
         let keys = keys::load_or_make(&*store, &*env.random).await?;
         let (told, readiness) = watch::channel(Readiness::NotReady("starting; try again soon".to_owned()));
         let host = Host {
@@ -53,7 +48,7 @@ impl Server {
             keys,
             env: env.clone(),
             version: VERSION,
-            backend: "embedded",
+            backend: config.store.backend.as_str(),
             started: env.clock.wall(),
             readiness: readiness.clone(),
         };
@@ -87,19 +82,6 @@ impl Server {
         drop(self.engine);
         self.backend.close().await;
     }
-}
-
-async fn open(config: &Config, env: &Env) -> Result<EmbeddedStore, Error> {
-    let path = &config.store.data;
-    EmbeddedStore::open(path, config.embedded_options(), env.clone())
-        .await
-        .map_err(|source| Error::Open { path: path.display().to_string(), source })
-}
-
-fn layered(backend: EmbeddedStore, registry: &mut Registry, env: &Env) -> Arc<dyn Store> {
-    let deadlines = Deadlines::all(STORE_WITHIN).with(Op::Histogram, MEASURE_WITHIN);
-    let timed = Layered::new(Arc::new(backend), TimeoutLayer::new(Arc::clone(&env.clock), deadlines));
-    Arc::new(Layered::new(Arc::new(timed), MetricsLayer::new(registry, Arc::clone(&env.clock))))
 }
 
 fn operating(metrics: Metrics, readiness: watch::Receiver<Readiness>) -> Router {

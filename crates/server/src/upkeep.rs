@@ -146,6 +146,7 @@ mod tests {
             reason: String::new(),
             author: String::new(),
             expires: None,
+            etag: None,
         };
         there.add_blocks(&name, vec![block]).await.unwrap();
         assert_eq!(here.list_blocks(&name).unwrap().len(), 0);

@@ -1,6 +1,6 @@
 //! `braid demo`.
 
-use crate::demo::{self, Options, Scale};
+use crate::demo::{self, Backend, Options, Scale};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::session::Session;
@@ -10,11 +10,16 @@ Examples:
   braid demo
   braid demo --scale m --keep
   braid demo --json | jq .import.events_per_second
+  braid demo --backend cassandra
 
 Starts a server of its own on a free port with its data in a temporary directory, writes
 a skewed workload (one whale with half of the events, small series whose sizes fall off
 as 1/n), reads it back by pages and as a stream, and compares every event of every series
 with what was written. Exit code 8 says that something read is not what was written.
+
+With --backend cassandra the events go to the cluster that [store.cassandra] in the
+settings or BRAID__STORE__CASSANDRA__* name, under a keyspace prefix of the demo's own,
+and its keyspaces are dropped at the end.
 
 The workload is the same in every run; the figures are those of this run on this machine.";
 
@@ -31,6 +36,9 @@ pub(crate) struct Args {
     /// Leave the data where it is, and say how to look at it
     #[arg(long)]
     keep: bool,
+    /// Which store the demo's server keeps the events in
+    #[arg(long, value_enum, default_value_t, conflicts_with = "use_server")]
+    backend: Backend,
     /// Use the server of -s or BRAID_SERVER; the namespace `demo` must not exist there
     #[arg(long)]
     use_server: bool,
@@ -39,6 +47,7 @@ pub(crate) struct Args {
 /// Runs the demo. Looks after Ctrl-C itself, to remove what it has made.
 pub(crate) async fn run(session: Session, args: Args) -> Result<(), Failure> {
     let json = args.json || session.stdout.format() == Format::Json;
-    let options = Options { scale: args.scale, json, keep: args.keep, use_server: args.use_server };
+    let Args { scale, keep, backend, use_server, .. } = args;
+    let options = Options { scale, json, keep, backend, use_server };
     demo::run(session, options).await
 }

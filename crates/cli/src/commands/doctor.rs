@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use rpc::client::{CallError, Client};
-use server::config::{Config, Flags};
+use server::config::{Backend, Config, Flags};
 
 use super::serve::load;
 use crate::args::Global;
@@ -48,9 +48,13 @@ pub(crate) struct Args {
 pub(crate) async fn run(mut session: Session, args: Args, global: &Global) -> Result<(), Failure> {
     let mut findings = Vec::new();
     let config = settings(args, &mut findings);
-    let data = &config.store.data;
-    let directory = machine::look(data);
-    findings.extend(machine::judge(data, &directory));
+    let store = &config.store;
+    let directory = (store.backend == Backend::Embedded).then(|| machine::look(&store.data));
+    match &directory {
+        Some(found) => findings.extend(machine::judge(&store.data, found)),
+        // How it is, the server that runs over it says.
+        None => findings.push(Finding::ok(format!("events are kept in {}", store.place()))),
+    }
     findings.push(machine::judge_open_files(machine::open_files(), config.limits.connections));
     let now = session.now();
     findings.push(machine::judge_clock(now));
@@ -66,7 +70,8 @@ pub(crate) async fn run(mut session: Session, args: Args, global: &Global) -> Re
         }),
     };
     let listens = answer.is_err() && remote::listens(&url);
-    findings.extend(remote::judge(&url, &answer, listens, directory.owner.as_deref()));
+    let owner = directory.as_ref().and_then(|found| found.owner.as_deref());
+    findings.extend(remote::judge(&url, &answer, listens, owner));
     findings.extend(answer.ok().map(|info| remote::judge_started(info.started, now)));
     tell(&mut session, &findings)
 }

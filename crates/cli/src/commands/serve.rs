@@ -17,7 +17,8 @@ use crate::run::Signals;
 /// Read from the working directory where no file is named.
 const FILE: &str = "braid.toml";
 /// Whose lines the level in the settings chooses; of others only what may need somebody is logged.
-const OURS: [&str; 7] = ["braid", "engine", "env", "rpc", "server", "store", "store_embedded"];
+const OURS: [&str; 8] =
+    ["braid", "engine", "env", "rpc", "server", "store", "store_cassandra", "store_embedded"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -64,7 +65,7 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
         () = signals.next() => interrupted(),
     };
     let address = server.address().to_string();
-    talk(&ready(config.log.format, &address, &config.store.data));
+    talk(&ready(config.log.format, &address, &config.store.place()));
     signals.next().await;
     if config.log.format == LogFormat::Text {
         let grace = crate::output::value::duration(config.server.shutdown_grace);
@@ -82,9 +83,8 @@ fn interrupted() -> ! {
 }
 
 /// The line that says that requests are answered, in the form of the log around it.
-fn ready(format: LogFormat, address: &str, data: &Path) -> String {
+fn ready(format: LogFormat, address: &str, data: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let data = data.display().to_string();
     match format {
         LogFormat::Text => {
             format!("braid {version} is ready at http://{address}, data in {data}; stop with Ctrl-C\n")
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn readiness_is_said_in_the_form_of_the_log() {
         let version = env!("CARGO_PKG_VERSION");
-        let say = |format| ready(format, "127.0.0.1:1", Path::new("a\"b"));
+        let say = |format| ready(format, "127.0.0.1:1", "a\"b");
         assert_eq!(
             say(LogFormat::Text),
             format!("braid {version} is ready at http://127.0.0.1:1, data in a\"b; stop with Ctrl-C\n")

@@ -1,4 +1,4 @@
-//! The server of a demo: one of its own in a fresh directory, or one that is already there.
+//! The server of a demo: one of its own with a store of its own, or one that is already there.
 
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -7,44 +7,70 @@ use std::path::PathBuf;
 use env::{Env, blocking, fresh_id};
 use rpc::client::Client;
 use server::Server;
-use server::config::{Config, Server as Listen, Store};
+use server::config::{self, Config, Flags};
 
+use crate::commands::serve::load;
 use crate::failure::Failure;
+
+/// Keyspaces of a demo begin with it, and with a few letters of its own behind.
+const PREFIX: &str = "demo";
+/// So many letters are left for those.
+const PREFIX_OWN_CHARS: usize = 6;
+
+/// Where the events of a demo are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Backend {
+    /// In a temporary directory
+    #[default]
+    Embedded,
+    /// In the Cassandra cluster of the settings
+    Cassandra,
+}
 
 /// Where a demo runs.
 pub(crate) enum Host {
-    /// A server in this process, with its data.
-    Own(Box<Server>, PathBuf),
+    /// A server in this process, with its settings.
+    Own(Box<Server>, Box<Config>),
     /// One that was there before and stays.
     Given,
 }
 
 impl Host {
     /// Starts a server with nothing in it, on any free port of this machine.
-    pub(crate) async fn start(env: &Env) -> Result<(Self, Client), Failure> {
-        let data = std::env::temp_dir().join(format!("braid-demo-{}", fresh_id(&*env.random)));
-        let config = Config {
-            server: Listen { listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), ..Listen::default() },
-            store: Store { data: data.clone(), ..Store::default() },
-            ..Config::default()
-        };
-        let server = match Box::pin(Server::start(config, env.clone())).await {
+    pub(crate) async fn start(env: &Env, backend: Backend) -> Result<(Self, Client), Failure> {
+        let config = config(env, backend)?;
+        let server = match Box::pin(Server::start(config.clone(), env.clone())).await {
             Ok(server) => server,
             Err(error) => {
-                remove(env, data).await?;
+                // Of a cluster that does not answer nothing can be removed, and the first error says why.
+                if backend == Backend::Embedded {
+                    remove(env, config.store.data).await?;
+                }
                 return Err(Failure::Other(error.to_string()));
             }
         };
         let client = Client::new(&server.address().to_string())?;
-        Ok((Self::Own(Box::new(server), data), client))
+        Ok((Self::Own(Box::new(server), Box::new(config)), client))
     }
 
     /// Where its data is; none where that is not ours to know.
     pub(crate) fn data(&self) -> Option<String> {
         match self {
-            Self::Own(_, data) => Some(data.display().to_string()),
+            Self::Own(_, config) => Some(config.store.place()),
             Self::Given => None,
         }
+    }
+
+    /// The command that serves its data again; none where that is not ours to know.
+    pub(crate) fn again(&self) -> Option<String> {
+        let Self::Own(_, config) = self else { return None };
+        Some(match config.store.backend {
+            config::Backend::Embedded => format!("braid serve --data {}", config.store.data.display()),
+            config::Backend::Cassandra => format!(
+                "BRAID__STORE__BACKEND=cassandra BRAID__STORE__CASSANDRA__KEYSPACE_PREFIX={} braid serve",
+                config.store.cassandra.keyspace_prefix
+            ),
+        })
     }
 
     /// Its address; none where somebody else started it.
@@ -57,13 +83,39 @@ impl Host {
 
     /// Stops the server if it is our own, and removes its data unless it is to be kept.
     pub(crate) async fn end(self, env: &Env, keep: bool) -> Result<(), Failure> {
-        let Self::Own(server, data) = self else { return Ok(()) };
+        let Self::Own(server, config) = self else { return Ok(()) };
         Box::pin(server.stop()).await;
-        if keep {
-            return Ok(());
+        match config.store.backend {
+            _ if keep => Ok(()),
+            config::Backend::Embedded => remove(env, config.store.data).await,
+            config::Backend::Cassandra => {
+                let failed = |error: server::Error| {
+                    let prefix = &config.store.cassandra.keyspace_prefix;
+                    Failure::Other(format!(
+                        "cannot drop the keyspaces {prefix}_*: {error}; drop them by hand"
+                    ))
+                };
+                server::drop_keyspaces(&config, env).await.map_err(failed)
+            }
         }
-        remove(env, data).await
     }
+}
+
+/// Settings with a place for the data that nobody else has. How to reach a cluster is the operator's to say.
+fn config(env: &Env, backend: Backend) -> Result<Config, Failure> {
+    let id = fresh_id(&*env.random);
+    let mut config = Config::default();
+    config.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    match backend {
+        Backend::Embedded => config.store.data = std::env::temp_dir().join(format!("braid-demo-{id}")),
+        Backend::Cassandra => {
+            config.store.backend = config::Backend::Cassandra;
+            config.store.cassandra = load(&Flags::default())?.config.store.cassandra;
+            let own: String = id.chars().take(PREFIX_OWN_CHARS).collect();
+            config.store.cassandra.keyspace_prefix = format!("{PREFIX}{own}");
+        }
+    }
+    Ok(config)
 }
 
 async fn remove(env: &Env, data: PathBuf) -> Result<(), Failure> {

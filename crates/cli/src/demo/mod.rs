@@ -12,5 +12,6 @@ mod reader;
 mod story;
 mod workload;
 
+pub(crate) use host::Backend;
 pub(crate) use story::{Options, run};
 pub(crate) use workload::Scale;

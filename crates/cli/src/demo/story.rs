@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::digest::{Check, written};
 use super::figures::{Checked, Figures, Import, Small, Whale, seconds};
-use super::host::Host;
+use super::host::{Backend, Host};
 use super::reader::{Read, Reader};
 use super::workload::{SEED, Scale, WHALE, Workload, name};
 use crate::failure::{FINDINGS, Failure, INTERRUPTED, talk};
@@ -41,6 +41,8 @@ pub(crate) struct Options {
     pub(crate) json: bool,
     /// Leave everything where it is.
     pub(crate) keep: bool,
+    /// Where its own server keeps the events.
+    pub(crate) backend: Backend,
     /// Not on a server of its own, but on the one that the session talks to.
     pub(crate) use_server: bool,
 }
@@ -50,8 +52,11 @@ pub(crate) async fn run(mut session: Session, options: Options) -> Result<(), Fa
     let env = session.env.clone();
     let mut interrupts = import::interrupts(&env)?;
     let started = env.clock.boot();
-    let (host, client) =
-        if options.use_server { (Host::Given, session.client.clone()) } else { Host::start(&env).await? };
+    let (host, client) = if options.use_server {
+        (Host::Given, session.client.clone())
+    } else {
+        Host::start(&env, options.backend).await?
+    };
     let figures = Figures {
         scale: options.scale,
         seed: SEED,
@@ -252,10 +257,11 @@ impl Story<'_> {
             };
             self.client.delete_namespace(request).await?;
         }
+        let again = host.again().unwrap_or_default();
         host.end(env, keep).await?;
         let text = match (&self.figures.data, keep) {
             (Some(data), true) => format!(
-                "kept in {data}; next:\n  braid serve --data {data}\n  braid get -n {NAMESPACE} {} --limit 5\n  \
+                "kept in {data}; next:\n  {again}\n  braid get -n {NAMESPACE} {} --limit 5\n  \
                  braid get -n {NAMESPACE} {} -o ndjson --text\n  braid slices list -n {NAMESPACE}\n",
                 name(WHALE),
                 name(1)

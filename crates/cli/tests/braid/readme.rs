@@ -41,7 +41,7 @@ fn masked(line: &str) -> String {
 }
 
 fn check_page(name: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("../..");
     let page = std::fs::read_to_string(root.join(name)).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let server = Serving::start(&scratch.path().join("data"));

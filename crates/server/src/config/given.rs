@@ -149,10 +149,17 @@ impl FileReader<'_> {
                 u64::from_str_radix(number.as_str(), number.radix()).ok(),
             ),
             DeValue::Boolean(on) => Value::Switch(*on),
-            DeValue::Table(_) => Value::Other("a table".to_owned()),
-            DeValue::Float(_) | DeValue::Datetime(_) | DeValue::Array(_) => {
-                Value::Other(self.written(value.span()))
+            DeValue::Array(items) => {
+                let text = |item: &Spanned<DeValue<'_>>| Some(item.get_ref().as_str()?.to_owned());
+                Value::List(self.written(value.span()), items.iter().map(text).collect())
             }
+            DeValue::Table(entries) => {
+                let entry = |(name, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
+                    (ToString::to_string(name.get_ref()), self.value(value))
+                };
+                Value::Table(entries.iter().map(entry).collect())
+            }
+            DeValue::Float(_) | DeValue::Datetime(_) => Value::Other(self.written(value.span())),
         }
     }
 

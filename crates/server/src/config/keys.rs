@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use super::forms::{DATACENTER, PREFIX as KEYSPACE_PREFIX, USER};
 use super::given::{Flag, Flags};
 use super::settings::Config;
 use super::value::{Place, Value};
@@ -21,6 +22,8 @@ pub(super) const MEMTABLE_BUDGET_BYTES_MIN: u64 = 16 * MIB;
 /// The engine refuses less: it is the size of one journal file.
 const JOURNAL_BYTES_MIN: u64 = 64 * MIB;
 const WORKERS_MAX: usize = 64;
+/// Each is decoded on one core, and a node has its own limit on them.
+const NODE_CONNECTIONS_MAX: usize = 64;
 /// Each table costs file handles and memory.
 const TABLES_MAX: usize = 20_000;
 /// Beyond what the file handles of one process usually allow.
@@ -40,7 +43,7 @@ pub(super) struct Key {
 }
 
 /// Every setting.
-pub(super) static KEYS: [Key; 15] = [
+pub(super) static KEYS: [Key; 26] = [
     Key {
         name: "server.listen",
         help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
@@ -67,15 +70,15 @@ pub(super) static KEYS: [Key; 15] = [
     },
     Key {
         name: "store.data",
-        help: "Data directory; a relative path starts at the working directory of the server.",
+        help: "Data directory of the embedded store; a relative path starts at the working directory of the server.",
         flag: Some(Flag { name: "--data", value: |Flags { data, .. }| data.clone().map(Value::Path) }),
         place: |config| Place::Path(&mut config.store.data),
     },
     Key {
         name: "store.max_tables",
-        help: "Tables that may exist; every slice of a namespace is one.",
+        help: "Tables that may exist; every slice of a namespace is one. 0 means the store's own limit: 2,000 embedded, 500 in Cassandra.",
         flag: None,
-        place: |config| Place::Count(&mut config.store.max_tables, 1..=TABLES_MAX),
+        place: |config| Place::Count(&mut config.store.max_tables, 0..=TABLES_MAX),
     },
     Key {
         name: "store.embedded.cache_bytes",
@@ -105,6 +108,56 @@ pub(super) static KEYS: [Key; 15] = [
         place: |config| Place::Count(&mut config.store.embedded.workers, 1..=WORKERS_MAX),
     },
     Key {
+        name: "store.cassandra.contact_points",
+        help: "Nodes to begin with; the others are learnt from them. Separated by commas in a variable.",
+        flag: None,
+        place: |config| Place::Nodes(&mut config.store.cassandra.contact_points),
+    },
+    Key {
+        name: "store.cassandra.local_datacenter",
+        help: "The data centre that this server is in; the others are not asked.",
+        flag: None,
+        place: |config| Place::Text(&mut config.store.cassandra.local_datacenter, DATACENTER),
+    },
+    Key {
+        name: "store.cassandra.keyspace_prefix",
+        help: "What the names of keyspaces begin with; several installations share a cluster by it.",
+        flag: None,
+        place: |config| Place::Text(&mut config.store.cassandra.keyspace_prefix, KEYSPACE_PREFIX),
+    },
+    Key {
+        name: "store.cassandra.replication",
+        help: "Replicas of what is made, by data centre; empty means 3 in the local one, or as many as it has nodes. `dc1=3,dc2=2` in a variable.",
+        flag: None,
+        place: |config| Place::Replicas(&mut config.store.cassandra.replication),
+    },
+    Key {
+        name: "store.cassandra.user",
+        help: "Who the server is to the cluster.",
+        flag: None,
+        place: |config| Place::Text(&mut config.store.cassandra.user, USER),
+    },
+    Key {
+        name: "store.cassandra.password_file",
+        help: "The file that holds the password of the user, and nothing else; read at start.",
+        flag: None,
+        place: |config| Place::File(&mut config.store.cassandra.password_file),
+    },
+    Key {
+        name: "store.cassandra.consistency",
+        help: "Replicas that answer before a write is acknowledged or a read returns.",
+        flag: None,
+        place: |config| Place::Consistency(&mut config.store.cassandra.consistency),
+    },
+    Key {
+        name: "store.cassandra.connections_per_node",
+        help: "Connections to each node.",
+        flag: None,
+        place: |config| {
+            Place::Count(&mut config.store.cassandra.connections_per_node, 1..=NODE_CONNECTIONS_MAX)
+        },
+    },
+    Key {
         name: "limits.connections",
         help: "Connections that may be open.",
         flag: None,
@@ -121,6 +174,24 @@ pub(super) static KEYS: [Key; 15] = [
         help: "Streams that may be under way.",
         flag: None,
         place: |config| Place::Count(&mut config.limits.streams, 1..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "limits.reads",
+        help: "Reads of one namespace that run at a time; further ones wait.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.reads, 1..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "limits.reads_waiting",
+        help: "Reads of one namespace that may wait; further ones are refused at once with RATE_LIMITED.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.reads_waiting, 0..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "limits.wide_scans",
+        help: "Scans of over 512 rows that the store runs at a time; 0 means one per processor core, or 64 with Cassandra. Small scans have four times as many lanes of their own.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.wide_scans, 0..=UNDER_WAY_MAX),
     },
     Key {
         name: "log.level",
@@ -159,7 +230,7 @@ impl Key {
 
     /// Its value in `config`, as TOML writes it.
     pub(super) fn show(&self, config: &Config) -> String {
-        // Fifteen small fields: a copy is cheaper than a second set of accessors.
+        // Some small fields: a copy is cheaper than a second set of accessors.
         (self.place)(&mut config.clone()).show()
     }
 

@@ -130,6 +130,9 @@ pub(super) fn resolve(
         }
     }
     if mistakes.is_empty() {
+        mistakes = contradictions(&loaded);
+    }
+    if mistakes.is_empty() {
         return Ok(loaded);
     }
     let more = mistakes.len().saturating_sub(MISTAKES_MAX);
@@ -138,6 +141,17 @@ pub(super) fn resolve(
         mistakes.push(format!("and {more} more; correct these first"));
     }
     Err(ConfigError::Refused(mistakes))
+}
+
+/// What only the whole shows: settings that are right by themselves and not together.
+fn contradictions(loaded: &Loaded) -> Vec<String> {
+    let told = |(name, advice): (&'static str, String)| {
+        let origin = loaded.origins.get(name).map_or_else(|| "default".to_owned(), Origin::to_string);
+        let key = KEYS.iter().find(|key| key.name == name);
+        let value = key.map(|key| key.show(&loaded.config)).unwrap_or_default();
+        format!("{origin}: {name} is {value}; {advice}")
+    };
+    loaded.config.cassandra_contradictions().into_iter().map(told).collect()
 }
 
 fn apply(loaded: &mut Loaded, given: Given) -> Result<(), String> {

@@ -9,18 +9,22 @@
 //! drives the file, the environment, the flags, `config show` and the page `docs/operating/configuration.md`; there is
 //! no second list.
 //!
-//! Reading order: `settings` (what there is), `keys` (the table), `value` (what was given, and how it is read), `given`
-//! (file, environment and flags become a list of what was given), `nearest` (what an unknown name may have meant),
+//! Reading order: `settings` and `cassandra` (what there is), `keys` (the table), `value`, `units` and `forms` (what was
+//! given, and how it is read), `given` (file, environment and flags become a list of what was given), `nearest` (what an unknown name may have meant),
 //! `loading` (the layers put on top of each other), `error`.
 
+mod cassandra;
 mod error;
+mod forms;
 mod given;
 mod keys;
 mod loading;
 mod nearest;
 mod settings;
+mod units;
 mod value;
 
+pub use cassandra::Cassandra;
 pub use error::ConfigError;
 pub use given::Flags;
 pub use loading::{Loaded, Setting, load};

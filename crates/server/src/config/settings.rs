@@ -4,6 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::cassandra::Cassandra;
+
 /// Every setting of a server, checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Config {
@@ -35,10 +37,12 @@ pub struct Store {
     pub backend: Backend,
     /// Data directory; a relative one starts at the working directory. Default `braid-data`.
     pub data: PathBuf,
-    /// Tables that may exist. Default 2,000.
+    /// Tables that may exist; 0 means as many as suit the store: 2,000 embedded, 500 in Cassandra. Default 0.
     pub max_tables: usize,
     /// Settings of the embedded store.
     pub embedded: Embedded,
+    /// Settings of the store on Cassandra.
+    pub cassandra: Cassandra,
 }
 
 /// How the embedded store uses memory and disk. The defaults are those of the store.
@@ -63,6 +67,13 @@ pub struct Limits {
     pub requests: usize,
     /// Streams under way. Default 64.
     pub streams: usize,
+    /// Reads of one namespace that run at a time. Default 64.
+    pub reads: usize,
+    /// Reads of one namespace that wait for those. Default 256.
+    pub reads_waiting: usize,
+    /// Wide scans of the store that run at a time; 0 means as many as there are processor cores, and 64 where the
+    /// store is elsewhere. Default 0.
+    pub wide_scans: usize,
 }
 
 /// What is logged.
@@ -80,6 +91,8 @@ pub enum Backend {
     /// A log-structured merge tree inside the process.
     #[default]
     Embedded,
+    /// An Apache Cassandra cluster.
+    Cassandra,
 }
 
 /// How important a line of the log is.
@@ -124,8 +137,9 @@ impl Default for Store {
         Self {
             backend: Backend::default(),
             data: PathBuf::from("braid-data"),
-            max_tables: store_embedded::Options::default().tables_max,
+            max_tables: 0,
             embedded: Embedded::default(),
+            cassandra: Cassandra::default(),
         }
     }
 }
@@ -140,7 +154,15 @@ impl Default for Embedded {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections: 1_024, requests: 256, streams: 64 }
+        let engine::ReadLimits { running, waiting } = engine::ReadLimits::default();
+        Self {
+            connections: 1_024,
+            requests: 256,
+            streams: 64,
+            reads: running,
+            reads_waiting: waiting,
+            wide_scans: 0,
+        }
     }
 }
 
@@ -148,25 +170,40 @@ impl Config {
     /// The options of the embedded store. What cannot be set keeps the store's own default.
     pub fn embedded_options(&self) -> store_embedded::Options {
         let Embedded { cache_bytes, memtable_budget_bytes, journal_bytes, workers } = self.store.embedded;
+        let (own, tables) = (store_embedded::Options::default(), self.store.max_tables);
         store_embedded::Options {
             cache_bytes,
             memtable_budget_bytes,
             journal_bytes,
             workers,
-            tables_max: self.store.max_tables,
-            ..store_embedded::Options::default()
+            tables_max: if tables == 0 { own.tables_max } else { tables },
+            ..own
+        }
+    }
+}
+
+impl Store {
+    /// Where the events are, in words.
+    pub fn place(&self) -> String {
+        match self.backend {
+            Backend::Embedded => self.data.display().to_string(),
+            Backend::Cassandra => {
+                let Cassandra { contact_points, keyspace_prefix, .. } = &self.cassandra;
+                format!("Cassandra at {}, keyspaces {keyspace_prefix}_*", contact_points.join(", "))
+            }
         }
     }
 }
 
 impl Backend {
     /// Every store that is built in.
-    pub const ALL: [Self; 1] = [Self::Embedded];
+    pub const ALL: [Self; 2] = [Self::Embedded, Self::Cassandra];
 
     /// Its name in the settings.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Embedded => "embedded",
+            Self::Cassandra => "cassandra",
         }
     }
 }

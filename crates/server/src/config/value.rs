@@ -1,15 +1,19 @@
 //! A value that was given, the place it is meant for, and the words for both: how a size, a duration or a level is
 //! read, refused and shown. Knows no key and no layer.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use jiff::fmt::friendly::{SpanParser, SpanPrinter};
+use store_cassandra::Consistency;
 
+use super::cassandra::{CONSISTENCIES, consistency_name};
+use super::forms::{self, Form};
 use super::settings::{Backend, Level, LogFormat};
+use super::units::{duration, duration_text, size, size_text};
 
 /// Characters of a value or a name that a message repeats.
 const SHOWN_CHARS: usize = 60;
@@ -27,6 +31,10 @@ pub(super) enum Value {
     Integer(String, Option<u64>),
     /// A boolean in the file.
     Switch(bool),
+    /// A list in the file, as written, with its texts if it has nothing else.
+    List(String, Option<Vec<String>>),
+    /// A table in the file.
+    Table(Vec<(String, Value)>),
     /// What no setting takes, as written or in words.
     Other(String),
 }
@@ -36,6 +44,12 @@ pub(super) enum Place<'c> {
     Address(&'c mut SocketAddr),
     Switch(&'c mut bool),
     Path(&'c mut PathBuf),
+    /// A path, or none.
+    File(&'c mut PathBuf),
+    Text(&'c mut String, Form),
+    Nodes(&'c mut Vec<String>),
+    Replicas(&'c mut BTreeMap<String, usize>),
+    Consistency(&'c mut Consistency),
     Count(&'c mut usize, RangeInclusive<usize>),
     Size(&'c mut u64, RangeInclusive<u64>),
     Time(&'c mut Duration, RangeInclusive<Duration>),
@@ -46,7 +60,7 @@ pub(super) enum Place<'c> {
 
 impl Value {
     /// The characters of a string, a variable or a flag.
-    fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Word(text) | Self::Text(text) => Some(text),
             _ => None,
@@ -54,7 +68,7 @@ impl Value {
     }
 
     /// A whole number. A string in the file is none, even if it has only digits.
-    fn number(&self) -> Option<u64> {
+    pub(super) fn number(&self) -> Option<u64> {
         match self {
             Self::Integer(_, value) => *value,
             Self::Word(word) => digits(word),
@@ -68,8 +82,16 @@ impl fmt::Display for Value {
         match self {
             Self::Word(text) | Self::Text(text) => out.write_str(&quoted(&shortened(text))),
             Self::Path(path) => out.write_str(&quoted(&shortened(&path.to_string_lossy()))),
-            Self::Integer(text, _) | Self::Other(text) => out.write_str(&shortened(text)),
+            Self::Integer(text, _) | Self::List(text, _) | Self::Other(text) => {
+                out.write_str(&shortened(text))
+            }
             Self::Switch(on) => write!(out, "{on}"),
+            Self::Table(entries) if entries.is_empty() => out.write_str("an empty table"),
+            Self::Table(entries) => {
+                let entry = |(name, value): &(String, Self)| format!("{} = {value}", forms::key_text(name));
+                let entries: Vec<String> = entries.iter().map(entry).collect();
+                out.write_str(&shortened(&format!("{{{}}}", entries.join(", "))))
+            }
         }
     }
 }
@@ -81,7 +103,14 @@ impl Place<'_> {
         let taken = match self {
             Self::Address(place) => put(place, value.text().and_then(|text| text.parse().ok())),
             Self::Switch(place) => put(place, switch(value)),
-            Self::Path(place) => put(place, path(value)),
+            Self::Path(place) => put(place, path(value).filter(|path| !path.as_os_str().is_empty())),
+            Self::File(place) => put(place, path(value)),
+            Self::Text(place, form) => {
+                put(place, value.text().filter(|text| (form.legal)(text)).map(str::to_owned))
+            }
+            Self::Nodes(place) => put(place, forms::nodes(value)),
+            Self::Replicas(place) => put(place, forms::replicas(value)),
+            Self::Consistency(place) => put(place, one_of(CONSISTENCIES, consistency_name, value)),
             Self::Count(place, range) => {
                 let count = value.number().and_then(|number| usize::try_from(number).ok());
                 put(place, count.filter(|count| range.contains(count)))
@@ -100,14 +129,15 @@ impl Place<'_> {
         let allowed = self.allowed();
         match (self, value) {
             (Self::Count(..) | Self::Switch(_), Value::Text(_)) => format!("give {allowed}, without quotes"),
-            (Self::Backend(_), value) if value.text() == Some("cassandra") => {
-                format!("it is not built in yet, use {allowed}")
-            }
             (Self::Address(_), _) => format!(r#"give {allowed}, as "127.0.0.1:7420" or "[::1]:7420""#),
             (Self::Size(..), _) => format!(r#"give {allowed}, as "256MiB", "10MB" or a number of bytes"#),
             (Self::Time(..), _) => {
                 format!(r#"give {allowed}, as "500ms", "1m 30s" or a whole number of seconds"#)
             }
+            (Self::Nodes(_), Value::Word(_)) => format!("give {allowed}, as 10.0.0.1:9042,10.0.0.2:9042"),
+            (Self::Nodes(_), _) => format!(r#"give {allowed}, as ["10.0.0.1:9042", "10.0.0.2:9042"]"#),
+            (Self::Replicas(_), Value::Word(_)) => format!("give {allowed}, as dc1=3,dc2=2"),
+            (Self::Replicas(_), _) => format!("give {allowed}, as {{dc1 = 3, dc2 = 2}}"),
             _ => format!("give {allowed}"),
         }
     }
@@ -118,6 +148,11 @@ impl Place<'_> {
             Self::Address(_) => "an IP address with a port".to_owned(),
             Self::Switch(_) => "true or false".to_owned(),
             Self::Path(_) => "a path that is not empty".to_owned(),
+            Self::File(_) => r#"the path of a file, or "" for none"#.to_owned(),
+            Self::Text(_, form) => form.allowed.to_owned(),
+            Self::Nodes(_) => forms::NODES_ALLOWED.to_owned(),
+            Self::Replicas(_) => forms::REPLICAS_ALLOWED.to_owned(),
+            Self::Consistency(_) => listed(CONSISTENCIES, consistency_name),
             Self::Count(_, range) => format!("a whole number from {} to {}", range.start(), range.end()),
             Self::Size(_, range) => {
                 format!("a size from {} to {}", size_text(*range.start()), size_text(*range.end()))
@@ -140,7 +175,11 @@ impl Place<'_> {
         match self {
             Self::Address(place) => quoted(&place.to_string()),
             Self::Switch(place) => place.to_string(),
-            Self::Path(place) => quoted(&place.to_string_lossy()),
+            Self::Path(place) | Self::File(place) => quoted(&place.to_string_lossy()),
+            Self::Text(place, _) => quoted(place),
+            Self::Nodes(place) => forms::nodes_text(place),
+            Self::Replicas(place) => forms::replicas_text(place),
+            Self::Consistency(place) => quoted(consistency_name(**place)),
             Self::Count(place, _) => place.to_string(),
             Self::Size(place, _) => {
                 let text = size_text(**place);
@@ -167,64 +206,15 @@ fn switch(value: &Value) -> Option<bool> {
 }
 
 fn path(value: &Value) -> Option<PathBuf> {
-    let path = match value {
-        Value::Path(path) => path.clone(),
-        value => PathBuf::from(value.text()?),
-    };
-    (!path.as_os_str().is_empty()).then_some(path)
+    match value {
+        Value::Path(path) => Some(path.clone()),
+        value => value.text().map(PathBuf::from),
+    }
 }
 
 /// Only digits: Rust's own parser also takes a plus sign.
-fn digits(text: &str) -> Option<u64> {
+pub(super) fn digits(text: &str) -> Option<u64> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
-}
-
-/// Units that are told apart by a factor of 1,024 first: those are the ones that sizes are shown in.
-const UNITS: [(&str, u64); 9] = [
-    ("TiB", 1 << 40),
-    ("GiB", 1 << 30),
-    ("MiB", 1 << 20),
-    ("KiB", 1 << 10),
-    ("TB", 1_000_000_000_000),
-    ("GB", 1_000_000_000),
-    ("MB", 1_000_000),
-    ("KB", 1_000),
-    ("B", 1),
-];
-
-/// A bare `K`, `M` or `G` is refused: some mean 1,000 by it and some 1,024.
-fn size(value: &Value) -> Option<u64> {
-    let Some(text) = value.text() else { return value.number() };
-    let unit_at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
-    let (number, unit) = text.split_at_checked(unit_at)?;
-    let (number, unit) = (digits(number)?, unit.trim_start());
-    if unit.is_empty() {
-        return Some(number);
-    }
-    let (_, factor) = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?;
-    number.checked_mul(*factor)
-}
-
-/// The largest unit of 1,024s that loses nothing; below that, bytes.
-fn size_text(bytes: u64) -> String {
-    let whole = |(_, factor): &&(&str, u64)| bytes > 0 && bytes.is_multiple_of(*factor);
-    match UNITS.iter().take(4).find(whole) {
-        Some((unit, factor)) => format!("{}{unit}", bytes / factor),
-        None => bytes.to_string(),
-    }
-}
-
-/// Fixed units only: jiff refuses days and longer here, because they have no fixed length.
-fn duration(value: &Value) -> Option<Duration> {
-    match value.text() {
-        Some(text) if digits(text).is_none() => SpanParser::new().parse_unsigned_duration(text).ok(),
-        Some(text) => digits(text).map(Duration::from_secs),
-        None => value.number().map(Duration::from_secs),
-    }
-}
-
-fn duration_text(time: Duration) -> String {
-    SpanPrinter::new().unsigned_duration_to_string(&time)
 }
 
 fn one_of<T: Copy, const N: usize>(all: [T; N], name: fn(T) -> &'static str, value: &Value) -> Option<T> {

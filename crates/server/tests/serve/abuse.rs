@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::fixture::{Fixture, event, reads, seconds, start_with, writes};
+use crate::home::Home;
 use crate::http::{get, grpc, grpc_body, post, post_json};
 
 const READ: &str = "/braid.v1.TimeSeriesService/ReadEventRecords";
@@ -189,10 +190,10 @@ async fn a_deadline_is_kept_whoever_is_slow() {
 /// What a peer that sent `said` and nothing more has heard when it is hung up on. Time is moved by hand, a second whenever
 /// nothing happens.
 async fn heard_after(said: String) -> (String, Duration) {
-    let directory = tempfile::TempDir::new().unwrap();
+    let home = Home::new();
     let clock = Arc::new(ManualClock::starting_at(1_774_656_000_000_000_000));
     let env = Env { clock: Arc::<ManualClock>::clone(&clock), ..Env::system() };
-    let server = start_with(directory.path(), &[], env).await;
+    let server = start_with(&home, &[], env).await;
     let mut stream = TcpStream::connect(server.address()).await.unwrap();
     stream.write_all(said.as_bytes()).await.unwrap();
     let mut heard = String::new();

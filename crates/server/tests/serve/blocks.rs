@@ -17,6 +17,11 @@ impl Fixture {
         self.client.add_blocks(request).await.unwrap().blocks
     }
 
+    /// Blocks reads and writes of a series.
+    pub(crate) async fn block_id(&self, series: &str) {
+        self.block(vec![block(series)]).await;
+    }
+
     async fn unblock(&self, ids: &[&str], validate_only: bool) -> usize {
         let time_series_ids = ids.iter().map(|id| (*id).to_owned()).collect();
         let namespace = NAMESPACE.to_owned();
@@ -46,8 +51,9 @@ async fn a_blocked_id_is_refused_until_it_is_unblocked_and_others_never() {
             "time_series_id `hot` is blocked for reads in namespace `plays` (too hot); use another id, or remove \
              the block with `braid block rm`"
         );
-        let mut pages = fixture.client.stream(reads("hot", 0, 9)).await.unwrap();
-        assert_eq!(pages.next().await.unwrap_err().reason.as_deref(), Some("ID_BLOCKED"));
+        // The answer to the call, not its first page.
+        let streamed = fixture.client.stream(reads("hot", 0, 9)).await.unwrap_err();
+        assert_eq!(streamed, refused);
         let events = vec![event("cold", 2, b"v"), event("hot", 2, b"v")];
         for answer in [
             fixture.client.write_synced(writes(events.clone())).await.unwrap(),
@@ -71,6 +77,33 @@ async fn a_blocked_id_is_refused_until_it_is_unblocked_and_others_never() {
     assert_eq!((fixture.unblock(&["hot", "nobody"], false).await, fixture.blocked().await.len()), (1, 0));
     assert_eq!(seconds(&fixture.client.read(reads("hot", 0, 9)).await.unwrap()), [1]);
     assert_eq!(fixture.write(vec![event("hot", 2, b"v")]).await.accepted, 1);
+}
+
+#[tokio::test]
+async fn a_block_can_be_replaced_on_condition_that_it_is_still_the_same() {
+    let fixture = Fixture::with_namespace().await;
+    let add = |block: admin::Block, validate_only| {
+        let (client, namespace) = (fixture.client.clone(), NAMESPACE.to_owned());
+        let request =
+            admin::AddBlockRequest { namespace, blocks: vec![block], validate_only, reason: String::new() };
+        async move { client.add_blocks(request).await.map(|mut answer| answer.blocks.remove(0)) }
+    };
+    let first = add(block("hot"), false).await.unwrap();
+    assert!(!first.etag.is_empty());
+    assert_eq!(fixture.blocked().await, std::slice::from_ref(&first));
+    let replacing = admin::Block { etag: first.etag.clone(), reason: "cooler".to_owned(), ..block("hot") };
+    add(replacing.clone(), true).await.unwrap();
+    let second = add(replacing.clone(), false).await.unwrap();
+    assert_ne!(second.etag, first.etag);
+    for validate_only in [true, false] {
+        let refused = add(replacing.clone(), validate_only).await.unwrap_err();
+        assert_eq!((refused.code, refused.reason.as_deref()), ("ABORTED", Some("ETAG_MISMATCH")));
+        assert_eq!((refused.exit_code(), refused.retry_after), (5, None));
+        let missing = admin::Block { etag: second.etag.clone(), ..block("cold") };
+        let refused = add(missing, validate_only).await.unwrap_err();
+        assert!(refused.message.contains("`cold` is not there any more"), "{refused}");
+    }
+    assert_eq!(fixture.blocked().await, [second]);
 }
 
 #[tokio::test]

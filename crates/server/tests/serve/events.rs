@@ -99,6 +99,20 @@ async fn a_stream_can_be_picked_up_where_it_was_left() {
 }
 
 #[tokio::test]
+async fn a_stream_that_is_refused_is_refused_at_once() {
+    let fixture = Fixture::with_namespace().await;
+    let refusal = |request: v1::ReadEventRecordsRequest| {
+        let client = fixture.client.clone();
+        async move { client.stream(request).await.unwrap_err().reason.unwrap() }
+    };
+    assert_eq!(refusal(reads("", 0, 9)).await, "FIELD_INVALID");
+    let nowhere = v1::ReadEventRecordsRequest { namespace: "nowhere".to_owned(), ..reads("s", 0, 9) };
+    assert_eq!(refusal(nowhere).await, "NAMESPACE_NOT_FOUND");
+    let forged = v1::ReadEventRecordsRequest { page_token: "forged".to_owned(), ..reads("s", 0, 9) };
+    assert_eq!(refusal(forged).await, "PAGE_TOKEN_INVALID");
+}
+
+#[tokio::test]
 async fn an_event_larger_than_a_page_comes_in_parts() {
     let fixture = Fixture::with_namespace().await;
     // Written in several requests, as its identity allows: together more than any page may have.

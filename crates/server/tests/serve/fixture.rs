@@ -1,43 +1,42 @@
-//! A server in a directory of its own, and ways to talk to it.
-
-use std::path::Path;
+//! A server with a home of its own, and ways to talk to it.
 
 use api::admin::v1 as admin;
 use api::v1;
 use env::Env;
 use rpc::client::{CallError, Client};
 use server::Server;
-use server::config::{Flags, load};
-use tempfile::TempDir;
+
+use crate::home::Home;
 
 pub(crate) struct Fixture {
     pub(crate) server: Option<Server>,
     pub(crate) client: Client,
-    pub(crate) directory: TempDir,
+    /// After the server, so that nobody works in it any more when it goes.
+    pub(crate) home: Home,
 }
 
 pub(crate) const NAMESPACE: &str = "plays";
 
-/// A server with these settings on top of its own directory and a free port.
-pub(crate) async fn start_in(directory: &Path, settings: &[(&str, &str)]) -> Server {
-    start_with(directory, settings, Env::system()).await
+/// A server with these settings on top of its own home and a free port.
+pub(crate) async fn start_in(home: &Home, settings: &[(&str, &str)]) -> Server {
+    start_with(home, settings, Env::system()).await
 }
 
 /// The same in an environment of the test's choice.
-pub(crate) async fn start_with(directory: &Path, settings: &[(&str, &str)], env: Env) -> Server {
-    let flags =
-        Flags { config: None, data: Some(directory.join("data")), listen: Some("127.0.0.1:0".to_owned()) };
-    let settings = settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-    let loaded = load(&flags, settings, None).unwrap();
-    Server::start(loaded.config, env).await.unwrap()
+pub(crate) async fn start_with(home: &Home, settings: &[(&str, &str)], env: Env) -> Server {
+    Server::start(home.config(settings), env).await.unwrap()
 }
 
 impl Fixture {
     pub(crate) async fn start(settings: &[(&str, &str)]) -> Self {
-        let directory = TempDir::new().unwrap();
-        let server = start_in(directory.path(), settings).await;
+        Self::start_at(Home::new(), settings).await
+    }
+
+    /// At a home of the test's choice.
+    pub(crate) async fn start_at(home: Home, settings: &[(&str, &str)]) -> Self {
+        let server = start_in(&home, settings).await;
         let client = Client::new(&server.address().to_string()).unwrap();
-        Self { server: Some(server), client, directory }
+        Self { server: Some(server), client, home }
     }
 
     /// With a namespace that takes events of any time.
@@ -71,7 +70,7 @@ impl Fixture {
     /// Stops the server and starts it again on the same data.
     pub(crate) async fn restart(&mut self) {
         self.server.take().unwrap().stop().await;
-        let server = start_in(self.directory.path(), &[]).await;
+        let server = start_in(&self.home, &[]).await;
         self.client = Client::new(&server.address().to_string()).unwrap();
         self.server = Some(server);
     }

@@ -2,9 +2,10 @@
 
 use api::v1;
 use server::Server;
-use server::config::{Flags, load};
+use server::config::Config;
 
 use crate::fixture::{Fixture, event, reads, seconds, start_in, writes};
+use crate::home::Home;
 use crate::http::get;
 
 #[tokio::test]
@@ -63,30 +64,38 @@ async fn a_connection_that_never_ends_is_cut_off_after_the_grace() {
     drop(pages);
 }
 
+/// Why a server with these settings does not start.
+async fn refusal(config: Config) -> String {
+    Server::start(config, env::Env::system()).await.err().unwrap().to_string()
+}
+
 #[tokio::test]
-async fn a_port_or_directory_in_use_is_named() {
+async fn a_port_in_use_is_named() {
     let fixture = Fixture::start(&[]).await;
     let taken = fixture.address();
-    let elsewhere = tempfile::TempDir::new().unwrap();
-    let refusal = async |data: &std::path::Path, listen: &str| {
-        let flags = Flags { config: None, data: Some(data.to_owned()), listen: Some(listen.to_owned()) };
-        let config = load(&flags, [], None).unwrap().config;
-        Server::start(config, env::Env::system()).await.err().unwrap().to_string()
-    };
-    let text = refusal(elsewhere.path(), &taken).await;
+    let home = Home::embedded();
+    let mut config = home.config(&[]);
+    config.server.listen = taken.parse().unwrap();
+    let text = refusal(config).await;
     assert!(text.starts_with(&format!("cannot listen on {taken}")) && text.contains("--listen"), "{text}");
-    let text = refusal(&fixture.directory.path().join("data"), "127.0.0.1:0").await;
+}
+
+/// Of the embedded store only: any number of servers run over one cluster.
+#[tokio::test]
+async fn a_directory_in_use_is_named() {
+    let fixture = Fixture::start_at(Home::embedded(), &[]).await;
+    let text = refusal(fixture.home.config(&[])).await;
     assert!(text.starts_with("cannot open the data directory") && text.contains("process"), "{text}");
 }
 
 #[tokio::test]
 async fn a_server_that_stops_says_so_first() {
-    let directory = tempfile::TempDir::new().unwrap();
-    let server = start_in(directory.path(), &[]).await;
+    let home = Home::new();
+    let server = start_in(&home, &[]).await;
     let address = server.address().to_string();
     assert_eq!(get(&address, "/readyz").await.status, 200);
     server.stop().await;
     assert!(tokio::net::TcpStream::connect(&address).await.is_err());
-    // The directory is free again.
-    start_in(directory.path(), &[]).await.stop().await;
+    // The store is free again.
+    start_in(&home, &[]).await.stop().await;
 }

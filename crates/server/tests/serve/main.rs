@@ -1,10 +1,15 @@
-//! A real server on a real port with the embedded store: what clients see.
+//! A real server on a real port: what clients see, whatever store is behind it. With the embedded one, or with
+//! `BRAID_TEST_BACKEND=cassandra` on the node of `dev/cassandra`.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod abuse;
+mod aggregate;
 mod blocks;
+mod deadline;
 mod events;
+mod explain;
 mod fixture;
+mod home;
 mod http;
 mod lifecycle;
 mod namespaces;

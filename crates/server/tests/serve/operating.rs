@@ -1,6 +1,7 @@
 //! What operators and their tools ask.
 
 use crate::fixture::{Fixture, event, reads};
+use crate::home::backend;
 use crate::http::{get, grpc, post};
 
 #[tokio::test]
@@ -16,7 +17,7 @@ async fn probes_and_server_info_answer() {
         (200, "ready\n".into())
     );
     let info = fixture.client.server_info().await.unwrap();
-    assert_eq!((info.store_backend.as_str(), info.ready, info.namespaces), ("embedded", true, 1));
+    assert_eq!((info.store_backend.as_str(), info.ready, info.namespaces), (backend(), true, 1));
     assert_eq!(info.version, env!("CARGO_PKG_VERSION"));
     // grpc.health.v1: the process, a service, and one that is not there.
     let health = async |service: &str| {

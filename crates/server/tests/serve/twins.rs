@@ -36,6 +36,25 @@ const CALLS: &[(&str, &[&str])] = &[
             r#"{"namespace":"plays","time_series_ids":["s","a"],"time_interval":{"start":"1970-01-01T00:00:00Z","end":"2026-05-02T00:00:00Z"},"search_query":{"booleanQuery":{"operator":"AND","searchQuery":[{"equals":{"eventItemKey":"k","eventItemValue":"AQ=="}},{"boolean_query":{"operator":"NOT","search_query":[{"range":{"event_item_key":"k","lower_bound":{"value":"Ag==","inclusive":true}}}]}}]}}}"#,
             r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"search_query":{"boolean_query":{"operator":"OR"}}}"#,
             r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"}}"#,
+            r#"{"namespace":"plays","time_series_ids":[""],"time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"}}"#,
+        ],
+    ),
+    (
+        "braid.v1.TimeSeriesService.AggregateEventRecords",
+        &[
+            r#"{"namespace":"plays","timeSeriesIds":["s","a"],"timeInterval":{"start":"1970-01-01T00:00:00Z","end":"2026-05-02T00:00:00Z"},"aggregationQuery":{"count":{}}}"#,
+            r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"aggregation_query":{"distinct":{"event_item_key":"k","page_size":1}}}"#,
+            r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"aggregation_query":{"stats":{"event_item_key":"k"}},"search_query":{"exists":{"event_item_key":"k"}}}"#,
+            r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"aggregation_query":{"time_histogram":{"interval":"60s"}},"order":"OLDEST_FIRST"}"#,
+            r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"}}"#,
+            r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"aggregation_query":{"time_histogram":{"interval":"-1s"}}}"#,
+        ],
+    ),
+    (
+        "braid.v1.TimeSeriesService.ExplainRead",
+        &[
+            r#"{"namespace":"plays","timeSeriesId":"s","timeInterval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"},"pageSize":2}"#,
+            r#"{"namespace":"plays","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-02T00:00:00Z"}}"#,
         ],
     ),
     (
@@ -67,6 +86,7 @@ const CALLS: &[(&str, &[&str])] = &[
             r#"{"namespace":"plays","blocks":[{"timeSeriesId":"hot"}],"validateOnly":true}"#,
             r#"{"namespace":"plays","blocks":[{"timeSeriesId":"hot","expireTime":"2001-01-01T00:00:00Z"}]}"#,
             r#"{"namespace":"nowhere","blocks":[{"timeSeriesId":"hot"}]}"#,
+            r#"{"namespace":"plays","blocks":[{"timeSeriesId":"hot","etag":"another"}]}"#,
         ],
     ),
     ("braid.admin.v1.BlockService.ListBlocks", &[r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#]),
@@ -141,8 +161,12 @@ fn unescape(text: &str) -> String {
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            for key in ["time_taken", "created", "create_time", "next_page_token"] {
+            for key in ["time_taken", "created", "next_page_token"] {
                 object.remove(key);
+            }
+            // A block that is made anew is another one.
+            if object.remove("create_time").is_some() {
+                object.remove("etag");
             }
             object.values_mut().for_each(forget_times);
         }

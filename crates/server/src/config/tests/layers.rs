@@ -30,14 +30,25 @@ server.reflection = true (default)
 server.shutdown_grace = "10s" (default)
 store.backend = "embedded" (default)
 store.data = "braid-data" (default)
-store.max_tables = 2000 (default)
+store.max_tables = 0 (default)
 store.embedded.cache_bytes = "256MiB" (default)
 store.embedded.memtable_budget_bytes = "128MiB" (default)
 store.embedded.journal_bytes = "128MiB" (default)
 store.embedded.workers = 2 (default)
+store.cassandra.contact_points = ["127.0.0.1:9042"] (default)
+store.cassandra.local_datacenter = "" (default)
+store.cassandra.keyspace_prefix = "braid" (default)
+store.cassandra.replication = {} (default)
+store.cassandra.user = "" (default)
+store.cassandra.password_file = "" (default)
+store.cassandra.consistency = "LOCAL_QUORUM" (default)
+store.cassandra.connections_per_node = 2 (default)
 limits.connections = 1024 (default)
 limits.requests = 256 (default)
 limits.streams = 64 (default)
+limits.reads = 64 (default)
+limits.reads_waiting = 256 (default)
+limits.wide_scans = 0 (default)
 log.level = "info" (default)
 log.format = "text" (default)"#
     );
@@ -98,9 +109,13 @@ fn a_data_directory_need_not_be_text() {
 #[test]
 fn what_is_shown_can_be_given_again() {
     let text = "[server]\nlisten = '[::1]:0'\nreflection = false\nshutdown_grace = '1m 30s 5ms'\n\
-                [store]\ndata = '''a \"b\" \\c'''\nmax_tables = 1\n\
+                [store]\nbackend = 'cassandra'\ndata = '''a \"b\" \\c'''\nmax_tables = 1\n\
                 [store.embedded]\ncache_bytes = 8388609\nmemtable_budget_bytes = '1TiB'\njournal_bytes = '100MB'\n\
-                workers = 64\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
+                workers = 64\n\
+                [store.cassandra]\ncontact_points = ['a:1', '[::1]:2']\nlocal_datacenter = 'eu.west'\n\
+                keyspace_prefix = 'b2'\nreplication = {'eu.west' = 3, us-1 = 2}\nuser = 'a \"b\"'\n\
+                password_file = '/p'\nconsistency = 'EACH_QUORUM'\nconnections_per_node = 4\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
+                reads = 4\nreads_waiting = 0\nwide_scans = 5\n\
                 [log]\nlevel = 'trace'\nformat = 'json'\n";
     let first = given(text, &[]).unwrap();
     let shown: String =
@@ -109,11 +124,7 @@ fn what_is_shown_can_be_given_again() {
     assert_eq!(again.config, first.config);
     let untouched = Config::default();
     for (setting, key) in first.settings().iter().zip(&super::super::keys::KEYS) {
-        assert!(
-            key.name == "store.backend" || setting.value != key.show(&untouched),
-            "{} is not covered by this test",
-            key.name
-        );
+        assert_ne!(setting.value, key.show(&untouched), "{} is not covered by this test", key.name);
     }
 }
 
@@ -132,4 +143,50 @@ fn the_embedded_store_gets_what_was_set() {
     };
     assert_eq!(given(text, &[]).unwrap().config.embedded_options(), expect);
     assert!(super::super::keys::MEMTABLE_BUDGET_BYTES_MIN >= expect.memtable_bytes);
+}
+
+#[test]
+fn the_store_on_cassandra_gets_what_was_set() {
+    use store_cassandra::{Consistency, Options};
+    assert_eq!(Config::default().cassandra_options(), Options::default());
+    let text = "[store]\nmax_tables = 11\n[store.cassandra]\ncontact_points = ['a:1', 'b:2']\n\
+                local_datacenter = 'dc1'\nkeyspace_prefix = 'b2'\nreplication = {dc1 = 3, dc2 = 1}\n\
+                user = 'u'\npassword_file = 'p'\nconsistency = 'LOCAL_ONE'\nconnections_per_node = 4\n";
+    let expect = Options {
+        contact_points: vec!["a:1".to_owned(), "b:2".to_owned()],
+        local_datacenter: Some("dc1".to_owned()),
+        keyspace_prefix: "b2".to_owned(),
+        replication: [("dc1".to_owned(), 3), ("dc2".to_owned(), 1)].into(),
+        consistency: Consistency::LocalOne,
+        credentials: None,
+        connections_per_node: 4,
+        tables_max: 11,
+    };
+    assert_eq!(given(text, &[]).unwrap().config.cassandra_options(), expect);
+    let variables = [
+        "BRAID__STORE__MAX_TABLES=11",
+        "BRAID__STORE__CASSANDRA__CONTACT_POINTS=a:1, b:2",
+        "BRAID__STORE__CASSANDRA__LOCAL_DATACENTER=dc1",
+        "BRAID__STORE__CASSANDRA__KEYSPACE_PREFIX=b2",
+        "BRAID__STORE__CASSANDRA__REPLICATION=dc1=3,dc2=1",
+        "BRAID__STORE__CASSANDRA__CONSISTENCY=LOCAL_ONE",
+        "BRAID__STORE__CASSANDRA__CONNECTIONS_PER_NODE=4",
+    ];
+    assert_eq!(given("", &variables).unwrap().config.cassandra_options(), expect);
+}
+
+#[test]
+fn each_store_has_its_own_number_of_tables_until_one_is_set() {
+    let config = Config::default();
+    assert_eq!((config.embedded_options().tables_max, config.cassandra_options().tables_max), (2_000, 500));
+}
+
+#[test]
+fn where_the_events_are_is_said_in_words() {
+    let place = |text| given(text, &[]).unwrap().config.store.place();
+    assert_eq!(place(""), "braid-data");
+    assert_eq!(
+        place("store.backend = 'cassandra'\nstore.cassandra.contact_points = ['a:1', 'b:2']"),
+        "Cassandra at a:1, b:2, keyspaces braid_*"
+    );
 }

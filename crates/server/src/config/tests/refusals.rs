@@ -44,7 +44,7 @@ fn unknown_keys_in_the_file() {
         "frobnicate = 1",
         &format!(
             "{outside} `frobnicate` outside the sections; \
-             the sections are [server], [store], [store.embedded], [limits], [log]"
+             the sections are [server], [store], [store.embedded], [store.cassandra], [limits], [log]"
         ),
     );
     let long = "x".repeat(100);
@@ -64,7 +64,7 @@ fn unknown_sections_in_the_file() {
     check(
         "[queue]",
         "braid.toml:1: there is no section [queue]; \
-         the sections are [server], [store], [store.embedded], [limits], [log]",
+         the sections are [server], [store], [store.embedded], [store.cassandra], [limits], [log]",
     );
     check(
         "['store.embedded']",
@@ -85,7 +85,11 @@ fn values_in_the_file() {
     check("[limits]\nstreams = -1", &format!("braid.toml:2: limits.streams is -1; {count}"));
     check("[limits]\nstreams = 0x1_FFFF", &format!("braid.toml:2: limits.streams is 0x1_FFFF; {count}"));
     check("[limits]\nstreams = [1,\n 2]", &format!("braid.toml:2: limits.streams is [1,  2]; {count}"));
-    check("[limits.streams]", &format!("braid.toml:1: limits.streams is a table; {count}"));
+    check("[limits.streams]", &format!("braid.toml:1: limits.streams is an empty table; {count}"));
+    check(
+        "[limits]\nstreams = {a = 'b'}",
+        &format!("braid.toml:2: limits.streams is {{a = \"b\"}}; {count}"),
+    );
     check(
         "[limits]\nstreams = '9'",
         &format!("braid.toml:2: limits.streams is \"9\"; {count}, without quotes"),
@@ -112,13 +116,85 @@ fn values_in_the_file() {
     );
     check("[store]\ndata = ''", "braid.toml:2: store.data is \"\"; give a path that is not empty");
     check(
-        "[store]\nbackend = 'cassandra'",
-        "braid.toml:2: store.backend is \"cassandra\"; it is not built in yet, use \"embedded\"",
+        "[store]\nbackend = 'redis'",
+        "braid.toml:2: store.backend is \"redis\"; give \"embedded\" or \"cassandra\"",
     );
-    check("[store]\nbackend = 'redis'", "braid.toml:2: store.backend is \"redis\"; give \"embedded\"");
     check(
         "[log]\nlevel = 'loud'",
         "braid.toml:2: log.level is \"loud\"; give \"error\", \"warn\", \"info\", \"debug\" or \"trace\"",
+    );
+}
+
+#[test]
+fn settings_of_a_cluster() {
+    let check_key = |given: &str, expect: &str| {
+        check(&format!("[store.cassandra]\n{given}"), &format!("braid.toml:2: store.cassandra.{expect}"));
+    };
+    let nodes = "give a list of nodes as host:port, as [\"10.0.0.1:9042\", \"10.0.0.2:9042\"]";
+    check_key("contact_points = 'a:1'", &format!("contact_points is \"a:1\"; {nodes}"));
+    check_key("contact_points = ['a']", &format!("contact_points is ['a']; {nodes}"));
+    let replicas = "give a table of data centres with 1 to 15 replicas each, as {dc1 = 3, dc2 = 2}";
+    check_key("replication = {dc1 = 0}", &format!("replication is {{dc1 = 0}}; {replicas}"));
+    check_key("replication = 3", &format!("replication is 3; {replicas}"));
+    check_key(
+        "[store.cassandra.replication]\ndc1 = '3'",
+        &format!("replication is {{dc1 = \"3\"}}; {replicas}"),
+    );
+    check_key(
+        "keyspace_prefix = 'a_b'",
+        "keyspace_prefix is \"a_b\"; give 1 to 10 of a-z and 0-9 that start with a letter",
+    );
+    check_key(
+        "local_datacenter = 'a b'",
+        "local_datacenter is \"a b\"; give the name of a data centre, or \"\" for the only one there is",
+    );
+    check_key(
+        "consistency = 'quorum'",
+        "consistency is \"quorum\"; give \"LOCAL_ONE\", \"LOCAL_QUORUM\" or \"EACH_QUORUM\"",
+    );
+    check_variables(
+        &["BRAID__STORE__CASSANDRA__CONTACT_POINTS=a:1,,b:2", "BRAID__STORE__CASSANDRA__REPLICATION=dc1"],
+        "BRAID__STORE__CASSANDRA__CONTACT_POINTS: store.cassandra.contact_points is \"a:1,,b:2\"; \
+         give a list of nodes as host:port, as 10.0.0.1:9042,10.0.0.2:9042\n\
+         BRAID__STORE__CASSANDRA__REPLICATION: store.cassandra.replication is \"dc1\"; \
+         give a table of data centres with 1 to 15 replicas each, as dc1=3,dc2=2",
+    );
+}
+
+#[test]
+fn what_is_not_built_has_no_key() {
+    check(
+        "[store.cassandra]\ntls = true",
+        "braid.toml:2: [store.cassandra] has no key `tls`; it has `contact_points`, `local_datacenter`, \
+         `keyspace_prefix`, `replication`, `user`, `password_file`, `consistency`, `connections_per_node`",
+    );
+}
+
+#[test]
+fn settings_that_do_not_go_together() {
+    let section = "braid.toml:2: store.cassandra";
+    check(
+        "[store.cassandra]\nuser = 'braid'",
+        &format!(
+            "{section}.user is \"braid\"; a user needs store.cassandra.password_file; give both or neither"
+        ),
+    );
+    check(
+        "[store.cassandra]\npassword_file = 'p'",
+        &format!(
+            "{section}.password_file is \"p\"; a password needs store.cassandra.user; give both or neither"
+        ),
+    );
+    check(
+        "[store.cassandra]\nreplication = {dc2 = 3}\nlocal_datacenter = 'dc1'",
+        &format!(
+            "{section}.replication is {{dc2 = 3}}; give replicas for the local data centre too, as dc1 = 3"
+        ),
+    );
+    // What is wrong by itself is told first.
+    check(
+        "[store.cassandra]\nconnections_per_node = 0\nuser = 'braid'",
+        "braid.toml:2: store.cassandra.connections_per_node is 0; give a whole number from 1 to 64",
     );
 }
 
@@ -172,7 +248,7 @@ fn variables() {
         &["BRAID__QUEUE__X=x"],
         &format!(
             "BRAID__QUEUE__X: {none}; there are BRAID__SERVER__*, BRAID__STORE__*, BRAID__STORE__EMBEDDED__*, \
-             BRAID__LIMITS__*, BRAID__LOG__*"
+             BRAID__STORE__CASSANDRA__*, BRAID__LIMITS__*, BRAID__LOG__*"
         ),
     );
     check_variables(
@@ -185,12 +261,12 @@ fn variables() {
 fn all_at_once_in_the_order_of_the_layers() {
     let flags = Flags { listen: Some("here".to_owned()), data: Some("".into()), ..Flags::default() };
     let text =
-        "[store]\nmax_tables = 0\n[limits]\nstreems = 1\n[log]\nlevel = 1\n[store.embedded]\nworkers = 65";
+        "[store]\nmax_tables = -1\n[limits]\nstreems = 1\n[log]\nlevel = 1\n[store.embedded]\nworkers = 65";
     let variables = ["BRAID__LOG__FORMAT=xml", "BRAID__LIMITS__REQUESTS=0", "BRAID__LOG__LEVEL=info"];
     let told = given_with(&flags, text, &variables).unwrap_err().to_string();
     assert_eq!(
         told,
-        "braid.toml:2: store.max_tables is 0; give a whole number from 1 to 20000
+        "braid.toml:2: store.max_tables is -1; give a whole number from 0 to 20000
 braid.toml:4: [limits] has no key `streems`; did you mean `streams`?
 braid.toml:6: log.level is 1; give \"error\", \"warn\", \"info\", \"debug\" or \"trace\"
 braid.toml:8: store.embedded.workers is 65; give a whole number from 1 to 64

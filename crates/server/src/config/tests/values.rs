@@ -102,7 +102,7 @@ fn counts_and_switches_are_typed_in_the_file_only() {
 #[test]
 fn bounds_of_counts() {
     let (tables, workers) = ("store.max_tables", "store.embedded.workers");
-    check_file(tables, &[("1", "1"), ("20000", "20000"), ("0", "-"), ("20001", "-")]);
+    check_file(tables, &[("0", "0"), ("20000", "20000"), ("-1", "-"), ("20001", "-")]);
     check_file(workers, &[("1", "1"), ("64", "64"), ("0", "-"), ("65", "-")]);
     for key in ["limits.connections", "limits.requests"] {
         check_file(key, &[("1", "1"), ("65536", "65536"), ("0", "-"), ("65537", "-")]);
@@ -119,7 +119,10 @@ fn bounds_of_sizes() {
 fn words_addresses_and_paths() {
     check_file("log.level", &[("'debug'", r#""debug""#), ("'DEBUG'", "-"), ("'loud'", "-"), ("3", "-")]);
     check_file("log.format", &[("'json'", r#""json""#), ("'xml'", "-")]);
-    check_file("store.backend", &[("'embedded'", r#""embedded""#), ("'cassandra'", "-"), ("'x'", "-")]);
+    check_file(
+        "store.backend",
+        &[("'embedded'", r#""embedded""#), ("'cassandra'", r#""cassandra""#), ("'x'", "-")],
+    );
     check_file("store.data", &[("'a\\b'", r#""a\\b""#), ("''", "-"), ("1", "-")]);
     check_file("store.data", &[("\"a\\tb\\r\"", "\"a\\tb\\u000D\"")]);
     check_file(
@@ -133,4 +136,87 @@ fn words_addresses_and_paths() {
             ("7420", "-"),
         ],
     );
+}
+
+#[test]
+fn nodes() {
+    let key = "store.cassandra.contact_points";
+    check_file(
+        key,
+        &[
+            ("['10.0.0.1:9042']", r#"["10.0.0.1:9042"]"#),
+            ("['a.b-c:1', '[::1]:65535']", r#"["a.b-c:1", "[::1]:65535"]"#),
+            ("[]", "-"),
+            ("['a']", "-"),
+            ("['a:0']", "-"),
+            ("['a:65536']", "-"),
+            ("[':9042']", "-"),
+            ("['a b:1']", "-"),
+            ("['::1:9042']", "-"),
+            ("['[::1:9042']", "-"),
+            ("['[host]:9042']", "-"),
+            ("[9042]", "-"),
+            ("['a:1', 2]", "-"),
+            ("'a:1'", "-"),
+        ],
+    );
+    check_variable(
+        key,
+        &[("a:1", r#"["a:1"]"#), ("a:1, b:2", r#"["a:1", "b:2"]"#), ("", "-"), ("a:1,", "-")],
+    );
+    let many = vec!["a:1"; 65].join(",");
+    check_variable(key, &[(&many, "-")]);
+}
+
+#[test]
+fn replicas() {
+    let key = "store.cassandra.replication";
+    check_file(
+        key,
+        &[
+            ("{}", "{}"),
+            ("{dc2 = 15, dc1 = 1}", "{dc1 = 1, dc2 = 15}"),
+            ("{'eu.west' = 3}", r#"{"eu.west" = 3}"#),
+            ("{dc1 = 0}", "-"),
+            ("{dc1 = 16}", "-"),
+            ("{dc1 = -1}", "-"),
+            ("{dc1 = '3'}", "-"),
+            ("{'' = 3}", "-"),
+            (r#"{"a'b" = 3}"#, "-"),
+            ("[3]", "-"),
+            ("'dc1=3'", "-"),
+        ],
+    );
+    check_variable(
+        key,
+        &[
+            ("dc1=3,dc2=2", "{dc1 = 3, dc2 = 2}"),
+            (" dc1 = 3 , dc2 = 2 ", "{dc1 = 3, dc2 = 2}"),
+            ("", "{}"),
+            ("dc1=3,dc1=2", "-"),
+            ("dc1", "-"),
+            ("dc1=x", "-"),
+            ("dc1=3,", "-"),
+        ],
+    );
+}
+
+#[test]
+fn texts_of_a_form() {
+    check_file(
+        "store.cassandra.keyspace_prefix",
+        &[
+            ("'a'", r#""a""#),
+            ("'tenletters'", r#""tenletters""#),
+            ("'elevenchars'", "-"),
+            ("''", "-"),
+            ("'2b'", "-"),
+            ("'a_b'", "-"),
+            ("'A'", "-"),
+            ("1", "-"),
+        ],
+    );
+    let datacenter = "store.cassandra.local_datacenter";
+    check_file(datacenter, &[("''", r#""""#), ("'eu-west.1'", r#""eu-west.1""#), ("'a b'", "-"), ("1", "-")]);
+    check_file("store.cassandra.consistency", &[("'LOCAL_ONE'", r#""LOCAL_ONE""#), ("'local_one'", "-")]);
 }

@@ -1,0 +1,100 @@
+//! How to join a cluster, as plain data with its defaults. No parsing and no names of keys.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use store_cassandra::{Consistency, Options};
+
+use super::settings::Config;
+
+/// How the store joins an Apache Cassandra cluster. The defaults are those of the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cassandra {
+    /// Nodes to begin with, as `host:port`. Default 127.0.0.1:9042.
+    pub contact_points: Vec<String>,
+    /// The data centre that this server is in; empty means the only one there is. Default empty.
+    pub local_datacenter: String,
+    /// Keyspaces begin with it. Default `braid`.
+    pub keyspace_prefix: String,
+    /// Replicas by data centre; empty means three in the local one, or as many as it has nodes. Default empty.
+    pub replication: BTreeMap<String, usize>,
+    /// Who we are; empty where the cluster does not ask. Default empty.
+    pub user: String,
+    /// The file that holds the password of `user`; empty where there is none. Default empty.
+    pub password_file: PathBuf,
+    /// Replicas that answer before a write is acknowledged or a read returns. Default a local quorum.
+    pub consistency: Consistency,
+    /// Connections to each node. Default 2.
+    pub connections_per_node: usize,
+}
+
+impl Default for Cassandra {
+    fn default() -> Self {
+        let Options {
+            contact_points, keyspace_prefix, replication, consistency, connections_per_node, ..
+        } = Options::default();
+        Self {
+            contact_points,
+            local_datacenter: String::new(),
+            keyspace_prefix,
+            replication,
+            user: String::new(),
+            password_file: PathBuf::new(),
+            consistency,
+            connections_per_node,
+        }
+    }
+}
+
+impl Config {
+    /// The options of the store on Cassandra, without credentials: the password is in a file that was not read.
+    pub fn cassandra_options(&self) -> Options {
+        let cassandra = self.store.cassandra.clone();
+        let own = Options::default();
+        let local = Some(cassandra.local_datacenter).filter(|name| !name.is_empty());
+        let tables = self.store.max_tables;
+        Options {
+            contact_points: cassandra.contact_points,
+            local_datacenter: local,
+            keyspace_prefix: cassandra.keyspace_prefix,
+            replication: cassandra.replication,
+            consistency: cassandra.consistency,
+            connections_per_node: cassandra.connections_per_node,
+            tables_max: if tables == 0 { own.tables_max } else { tables },
+            ..own
+        }
+    }
+
+    /// What two settings of the cluster say against each other: the key to correct, and what to give.
+    pub(super) fn cassandra_contradictions(&self) -> Vec<(&'static str, String)> {
+        let Cassandra { local_datacenter, replication, user, password_file, .. } = &self.store.cassandra;
+        let mut found = Vec::new();
+        if !user.is_empty() && password_file.as_os_str().is_empty() {
+            let advice = "a user needs store.cassandra.password_file; give both or neither";
+            found.push(("store.cassandra.user", advice.to_owned()));
+        }
+        if user.is_empty() && !password_file.as_os_str().is_empty() {
+            let advice = "a password needs store.cassandra.user; give both or neither";
+            found.push(("store.cassandra.password_file", advice.to_owned()));
+        }
+        let local = !local_datacenter.is_empty() && !replication.is_empty();
+        if local && !replication.contains_key(local_datacenter) {
+            let advice = format!("give replicas for the local data centre too, as {local_datacenter} = 3");
+            found.push(("store.cassandra.replication", advice));
+        }
+        found
+    }
+}
+
+/// Every consistency that can be asked for.
+pub(super) const CONSISTENCIES: [Consistency; 3] =
+    [Consistency::LocalOne, Consistency::LocalQuorum, Consistency::EachQuorum];
+
+/// Its name in the settings: Cassandra's own.
+pub(super) const fn consistency_name(consistency: Consistency) -> &'static str {
+    match consistency {
+        Consistency::LocalOne => "LOCAL_ONE",
+        Consistency::LocalQuorum => "LOCAL_QUORUM",
+        Consistency::EachQuorum => "EACH_QUORUM",
+    }
+}
