@@ -14,8 +14,6 @@ use env::Clock;
 use http::{HeaderMap, Method, Request, Response, StatusCode, Version, header};
 use tonic::service::Routes;
 use tonic::{Code, Status};
-use tonic_health::ServingStatus;
-use tonic_health::server::HealthReporter;
 use tonic_web::{GrpcWebLayer, GrpcWebService};
 use tower::ServiceExt;
 use tower_layer::Layer;
@@ -27,6 +25,7 @@ use crate::generated::server::admin::block_service_server::BlockServiceServer;
 use crate::generated::server::admin::namespace_service_server::NamespaceServiceServer;
 use crate::generated::server::admin::ops_service_server::OpsServiceServer;
 use crate::generated::server::v1::time_series_service_server::TimeSeriesServiceServer;
+use crate::health::Health;
 use crate::service::{Blocks, Host, Namespaces, Ops, TimeSeries};
 use crate::status::status;
 
@@ -39,32 +38,13 @@ pub struct Serving {
     pub reflection: bool,
 }
 
-/// Tells `grpc.health.v1` how the process is.
-#[derive(Clone, Debug)]
-pub struct Health {
-    reporter: HealthReporter,
-    services: Arc<[String]>,
-}
-
-impl Health {
-    /// Every service is serving, or none is.
-    pub async fn set(&self, serving: bool) {
-        let state = if serving { ServingStatus::Serving } else { ServingStatus::NotServing };
-        for service in self.services.iter() {
-            self.reporter.set_service_status(service, state).await;
-        }
-    }
-}
-
 /// A router whose fallback answers every call of the contract; the server adds its own routes to it.
-pub fn router(host: &Host, serving: Serving) -> engine::Result<(Router, Health)> {
+pub fn router(host: &Host, serving: Serving, health: &Health) -> engine::Result<Router> {
     let codec = Codec::new(api::DESCRIPTORS)?;
     let methods: BTreeMap<String, Called> = codec.methods().filter_map(|method| called(&method)).collect();
-    let services: std::collections::BTreeSet<String> =
-        methods.keys().filter_map(|path| Some(path.split('/').nth(1)?.to_owned())).collect();
-    let (reporter, health) = tonic_health::server::health_reporter();
     let limit = REQUEST_BYTES_MAX;
-    let mut routes = Routes::new(health)
+    let mut routes = health
+        .routes()
         .add_service(
             TimeSeriesServiceServer::new(TimeSeries { host: host.clone() }).max_decoding_message_size(limit),
         )
@@ -85,10 +65,7 @@ pub fn router(host: &Host, serving: Serving) -> engine::Result<(Router, Health)>
         gate: Gate::new(serving.limits),
         clock: Arc::clone(&host.env.clock),
     };
-    let router = Router::new().fallback(move |request: Request<Body>| front.clone().answer(request));
-    // The empty name stands for the process.
-    let services = services.into_iter().chain([String::new()]).collect();
-    Ok((router, Health { reporter, services }))
+    Ok(Router::new().fallback(move |request: Request<Body>| front.clone().answer(request)))
 }
 
 fn reflect(routes: Routes) -> engine::Result<Routes> {
@@ -192,13 +169,13 @@ const NOT_FOUND: &str = "nothing is served here; calls are POST /<package>.<Serv
                          /healthz and /readyz\n";
 
 /// What a request speaks.
-enum Kind {
+pub(crate) enum Kind {
     Grpc { web: bool },
     Json,
     Other,
 }
 
-fn kind_of(headers: &HeaderMap) -> Kind {
+pub(crate) fn kind_of(headers: &HeaderMap) -> Kind {
     let kind = headers.get(header::CONTENT_TYPE).map_or(&[][..], http::HeaderValue::as_bytes);
     if kind.starts_with(b"application/grpc") {
         return Kind::Grpc { web: kind.starts_with(b"application/grpc-web") };
@@ -227,8 +204,8 @@ fn explained(response: Response<Body>) -> Response<Body> {
     crate::status::oversized().into_http()
 }
 
-fn plain(code: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(text));
+pub(crate) fn plain(code: StatusCode, text: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(text.into());
     *response.status_mut() = code;
     response
         .headers_mut()
@@ -236,7 +213,7 @@ fn plain(code: StatusCode, text: &'static str) -> Response<Body> {
     response
 }
 
-fn infallible<T>(result: Result<T, Infallible>) -> T {
+pub(crate) fn infallible<T>(result: Result<T, Infallible>) -> T {
     match result {
         Ok(value) => value,
         Err(never) => match never {},

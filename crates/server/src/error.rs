@@ -2,6 +2,8 @@
 
 use std::net::SocketAddr;
 
+use engine::Reason;
+
 /// A server that did not start. The message stands alone and ends with what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -40,4 +42,17 @@ pub enum Error {
     /// The store fails while starting.
     #[error("the store does not answer: {0}")]
     Store(#[from] store::Error),
+}
+
+impl Error {
+    /// Whether it can be otherwise in a while without anybody changing anything here.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Join(source) | Self::Store(source) => source.is_retryable(),
+            Self::Load(source) => {
+                matches!(source.reason(), Reason::BackendOverloaded | Reason::BackendTimeout)
+            }
+            Self::Listen { .. } | Self::Open { .. } | Self::Password { .. } => false,
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! One process that serves: the only place that chooses and wires.
 //!
-//! Reading order: [`config`] (what was asked for), `server` (start and stop), `backend` (the store and its layers), `listen`
+//! Reading order: [`config`] (what was asked for), `starting` (from a port to a server), `server` (stop),
+//! `backend` (the store and its layers), `listen`
 //! (one port), `upkeep` (what happens without a request), `readiness`, `keys` (what seals page tokens), `metrics`.
 //!
 //! Invariant: nothing is acknowledged after [`Server::stop`] has begun to flush, and the store is closed last.
@@ -13,8 +14,10 @@ mod listen;
 mod metrics;
 mod readiness;
 mod server;
+mod starting;
 mod upkeep;
 
 pub use backend::drop_keyspaces;
 pub use error::Error;
 pub use server::Server;
+pub use starting::Starting;

@@ -17,7 +17,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot, watch};
-use tower::ServiceExt;
+use tower::{ServiceExt, service_fn};
 
 use crate::Error;
 
@@ -44,6 +44,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// A port that is being served.
 pub(crate) struct Listening {
     pub(crate) address: SocketAddr,
+    router: watch::Sender<Router>,
     stop: watch::Sender<bool>,
     ended: oneshot::Receiver<GracefulShutdown>,
 }
@@ -60,11 +61,11 @@ pub(crate) async fn listen(
     let address = listener.local_addr().map_err(failed)?;
     let (stop, stopped) = watch::channel(false);
     let (end, ended) = oneshot::channel();
+    let (router, routers) = watch::channel(router);
     let accepting = Accepting {
         listener,
         places: Arc::new(Semaphore::new(connections_max.min(Semaphore::MAX_PERMITS))),
-        // Cloning a prepared router is cheap, so each connection has its own.
-        router: router.with_state(()),
+        routers,
         env: env.clone(),
     };
     env.spawn.task(
@@ -74,10 +75,15 @@ pub(crate) async fn listen(
             let _unheard = end.send(accepting.run(stopped).await);
         }),
     );
-    Ok(Listening { address, stop, ended })
+    Ok(Listening { address, router, stop, ended })
 }
 
 impl Listening {
+    /// Answers with another router from the next request on, also on connections that are open.
+    pub(crate) fn replace(&self, router: Router) {
+        drop(self.router.send_replace(router));
+    }
+
     /// Takes no more connections and calls; those under way have `grace` to end.
     pub(crate) async fn stop(self, clock: &dyn Clock, grace: Duration) {
         self.stop.send_replace(true);
@@ -93,7 +99,7 @@ impl Listening {
 struct Accepting {
     listener: TcpListener,
     places: Arc<Semaphore>,
-    router: Router,
+    routers: watch::Receiver<Router>,
     env: Env,
 }
 
@@ -133,9 +139,12 @@ impl Accepting {
     ) {
         let spoke = Arc::new(AtomicBool::new(false));
         let heard = Arc::clone(&spoke);
-        let service = self.router.clone().map_request(move |request: http::Request<Incoming>| {
+        let routers = self.routers.clone();
+        let service = service_fn(move |request: http::Request<Incoming>| {
             heard.store(true, Ordering::Relaxed);
-            request.map(axum::body::Body::new)
+            // A router is cheap to clone.
+            let router = routers.borrow().clone();
+            router.oneshot(request.map(axum::body::Body::new))
         });
         let watcher = connections.watcher();
         let clock = Arc::clone(&self.env.clock);

@@ -104,26 +104,9 @@ mod tests {
     use engine::{NamespaceSpec, NewBlock};
     use env::ManualClock;
     use model::{NamespaceName, SeriesId};
-    use rpc::{Host, Limits, Serving};
     use store::MemoryStore;
 
     use super::*;
-
-    async fn sign(engine: &Engine, store: &Arc<dyn Store>, env: &Env) -> Arc<Sign> {
-        let (told, readiness) = watch::channel(Readiness::Ready);
-        let host = Host {
-            engine: engine.clone(),
-            keys: crate::keys::load_or_make(&**store, &*env.random).await.unwrap(),
-            env: env.clone(),
-            version: "",
-            backend: "",
-            started: 0,
-            readiness,
-        };
-        let serving = Serving { limits: Limits { requests: 1, streams: 1 }, reflection: false };
-        let (_, health) = rpc::router(&host, serving).unwrap();
-        Arc::new(Sign { readiness: told, health })
-    }
 
     #[tokio::test]
     async fn what_another_server_blocks_is_refused_one_look_later() {
@@ -134,7 +117,8 @@ mod tests {
         let name = NamespaceName::new("plays").unwrap();
         there.create_namespace(&name, NamespaceSpec::default()).await.unwrap();
         let here = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
-        let sign = sign(&here, &store, &env).await;
+        let (readiness, _) = watch::channel(Readiness::Ready);
+        let sign = Arc::new(Sign { readiness, health: Health::new().await.unwrap() });
         let upkeep = Upkeep { engine: here.clone(), store, sign, env: env.clone() };
         let (stop, stopped) = watch::channel(false);
         env.spawn.task("upkeep", Box::pin(upkeep.run(stopped)));

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use env::Env;
-use server::Server;
+use server::Starting;
 use server::config::{Flags, Level, Loaded, Log, LogFormat};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -28,7 +28,8 @@ Examples:
 
 A flag beats the environment, which beats the file, which beats the default;
 `braid config show` lists them all. Stop with Ctrl-C: requests under way may
-end. A second Ctrl-C stops at once. What was acknowledged is safe either way.";
+end. A second Ctrl-C stops at once. What was acknowledged is safe either way.
+A Cassandra cluster that is not there is waited for; /readyz says so.";
 
 /// What `serve` takes.
 #[derive(Debug, clap::Args)]
@@ -59,9 +60,9 @@ pub(crate) async fn run(args: Args) -> Result<(), Failure> {
     log(&loaded.config.log)?;
     let mut signals = Signals::new()?;
     let config = loaded.config;
-    let starting = Server::start(config.clone(), Env::system());
+    let starting = async { Starting::listen(config.clone(), Env::system()).await?.open_when_there().await };
     let server = tokio::select! {
-        started = Box::pin(starting) => started.map_err(|error| Failure::Other(error.to_string()))?,
+        started = Box::pin(starting) => started.map_err(|error: server::Error| Failure::Other(error.to_string()))?,
         () = signals.next() => interrupted(),
     };
     let address = server.address().to_string();
@@ -107,8 +108,11 @@ fn log(log: &Log) -> Result<(), Failure> {
         Level::Debug => LevelFilter::DEBUG,
         Level::Trace => LevelFilter::TRACE,
     };
+    // The driver tells of every connection that fails, again and again. What that means for us we say ourselves, once.
+    let driver = if level >= LevelFilter::DEBUG { LevelFilter::WARN } else { LevelFilter::OFF };
     let targets = Targets::new()
         .with_default(level.min(LevelFilter::WARN))
+        .with_target("scylla", driver)
         .with_targets(OURS.map(|name| (name, level)));
     let lines =
         tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(io::stderr().is_terminal());

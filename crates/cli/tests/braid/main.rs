@@ -10,3 +10,4 @@ mod full_disk;
 mod kill;
 mod process;
 mod readme;
+mod waiting;

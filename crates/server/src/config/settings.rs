@@ -206,6 +206,11 @@ impl Backend {
             Self::Cassandra => "cassandra",
         }
     }
+
+    /// Whether it runs in other processes, which may be away when this one starts.
+    pub const fn is_elsewhere(self) -> bool {
+        matches!(self, Self::Cassandra)
+    }
 }
 
 impl Level {

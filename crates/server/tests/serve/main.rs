@@ -16,3 +16,4 @@ mod namespaces;
 mod operating;
 mod search;
 mod twins;
+mod waiting;
