@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-demo faults doc-tests doc bench kill clean
+	cassandra-server cassandra-demo faults faults-store faults-server doc-tests doc bench kill clean
 
 # How often the kill suite kills.
 KILLS ?= 200
@@ -31,7 +31,7 @@ install: ## put `braid` into cargo's bin directory
 needs:
 	@dev/needs cc python3 curl unshare $(CASSANDRA_NEEDS)
 
-test: needs fmt-check clippy tidy deny typos doc doc-tests unit cassandra ## everything, cheapest first
+test: needs fmt-check clippy tidy deny typos doc doc-tests unit cassandra faults ## everything, cheapest first
 
 fmt: ## format the code
 	@cargo fmt --all
@@ -60,7 +60,8 @@ TESTS = cargo test --workspace --all-features --no-fail-fast
 
 unit: ## unit and integration tests; those that need no Cassandra
 	@dev/stage -v unit $(TESTS) --lib --bins
-	@dev/stage -v tests $(TESTS) --exclude store-cassandra --test '*'
+	@dev/stage -v tests $(TESTS) --exclude store-cassandra --exclude server --test '*'
+	@dev/stage -v tests-server $(TESTS) --test serve
 
 # By another name: make runs a line with the real one also under -n, which only shows.
 AGAIN = $(MAKE) --no-print-directory
@@ -79,10 +80,16 @@ cassandra-server:
 cassandra-demo:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-demo $(TESTS) --test braid demo
 
-# Three nodes take minutes to start again and again, so this is not part of `make test` yet.
-faults: ## kill and pause nodes of a Cassandra of three under a checked workload
+# After the others: these start clusters of their own, which want the machine to themselves.
+faults: faults-store faults-server ## clusters that lose nodes, or all of themselves, under a checked workload
+
+faults-store:
 	@dev/needs $(CASSANDRA_NEEDS)
-	@dev/stage -v faults cargo test -p store-cassandra --all-features --test faults -- --nocapture
+	@dev/stage -v faults-store $(TESTS) --test faults -- --nocapture
+
+faults-server:
+	@dev/needs $(CASSANDRA_NEEDS)
+	@dev/stage -v faults-server $(TESTS) --test outage -- --nocapture
 
 doc-tests:
 	@dev/stage -v doc-tests cargo test --workspace --all-features --doc

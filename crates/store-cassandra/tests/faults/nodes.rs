@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use env::{BootTime, Env};
 
@@ -17,6 +18,10 @@ const JVM: &str = "-Dcassandra.test.flush_local_schema_changes=true -XX:TieredSt
 /// Nodes refuse an answer that is larger. See `large`.
 const ANSWER_LIMIT: [&str; 4] =
     ["--set", "read_thresholds_enabled: true", "--set", "coordinator_read_size_fail_threshold: 8MiB"];
+
+/// A slow node: how long it hangs and then runs, in turns. Shorter than anybody takes it for dead.
+const HANGS: Duration = Duration::from_millis(700);
+const RUNS: Duration = Duration::from_millis(100);
 
 /// The running cluster. Dropping it wipes it.
 pub(crate) struct Nodes {
@@ -66,6 +71,19 @@ impl Nodes {
     pub(crate) async fn order(&self, verb: &str, node: usize) {
         self.dev_cassandra(&[verb, "--node", &node.to_string()]).await;
         self.say(&format!("{verb} node {node}"));
+    }
+
+    /// Lets a node stumble: most of the time it hangs, and goes on in between, so often.
+    pub(crate) async fn slow_down(&self, node: usize, times: u32) {
+        let node = node.to_string();
+        self.say(&format!("node {node} begins to stumble"));
+        for _ in 0..times {
+            self.dev_cassandra(&["pause", "--node", &node]).await;
+            self.env.clock.sleep(HANGS).await;
+            self.dev_cassandra(&["resume", "--node", &node]).await;
+            self.env.clock.sleep(RUNS).await;
+        }
+        self.say(&format!("node {node} has stumbled {times} times"));
     }
 
     async fn launch(&self, which: &[&str]) {

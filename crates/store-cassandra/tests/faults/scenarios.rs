@@ -6,6 +6,9 @@ use store::conformance::{Fixture, row};
 use crate::board::{Board, Client, summary};
 use crate::nodes::Nodes;
 
+/// How often a slow node hangs while it is watched.
+const STUMBLES: u32 = 12;
+
 /// Plays all scenarios. `weak` asks one replica.
 pub(crate) async fn play(nodes: &Nodes, board: &Board, weak: &Fixture, table: &TableRef) {
     calm(nodes, board, "with three nodes").await;
@@ -20,11 +23,18 @@ pub(crate) async fn play(nodes: &Nodes, board: &Board, weak: &Fixture, table: &T
     nodes.order("resume", 2).await;
     bumpy(nodes, board, "with node 2 awake").await;
 
+    // A node that answers late is waited for, or another is asked; nothing fails.
+    futures::join!(nodes.slow_down(3, STUMBLES), calm(nodes, board, "with node 3 slow"));
+    calm(nodes, board, "with node 3 fast again").await;
+
     nodes.order("kill", 2).await;
     nodes.order("kill", 3).await;
-    outage(nodes, board).await;
+    outage(nodes, board, "without a quorum").await;
     one_replica_is_enough(nodes, weak, table).await;
+    nodes.order("kill", 1).await;
+    outage(nodes, board, "without any node").await;
     nodes.restart(2).await;
+    nodes.restart(1).await;
     bumpy(nodes, board, "with two of three nodes again").await;
     nodes.restart(3).await;
     calm(nodes, board, "with three nodes again").await;
@@ -50,10 +60,10 @@ async fn bumpy(nodes: &Nodes, board: &Board, when: &str) {
 }
 
 /// Without a quorum every call fails; only the one that was under way may have succeeded.
-async fn outage(nodes: &Nodes, board: &Board) {
+async fn outage(nodes: &Nodes, board: &Board, when: &str) {
     board.clear();
-    let all = board.until("failing without a quorum", |calls| calls.failed() >= 2).await;
-    nodes.say(&format!("without a quorum: {}", summary(&all)));
+    let all = board.until(when, |calls| calls.failed() >= 2).await;
+    nodes.say(&format!("{when}: {}", summary(&all)));
     let lucky = all.iter().find(|(_, calls)| calls.done > 1);
     assert_eq!(lucky.map(|(client, _)| client), None, "a call succeeded though most replicas are dead");
 }
