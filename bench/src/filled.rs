@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use api::v1::WriteEventRecordsRequest;
 use model::{Order, SeriesId, TableRef};
 use std::ops::Bound;
-use store::Scan;
+use store::{Consistency, Scan};
 use tempfile::TempDir;
 
 use crate::embedded::Embedded;
@@ -77,6 +77,8 @@ impl Filled {
             from: Bound::Unbounded,
             rows_max: rows,
             bytes_max: bytes,
+            consistency: Consistency::default(),
+            hedge_after: None,
         })
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use model::{PartitionKey, SeriesId, TableRef};
 use rpc::client::Client;
-use store::{Durability, PartitionBatch, Store};
+use store::{Consistency, Durability, PartitionBatch, Storage, Store};
 use store_embedded::EmbeddedStore;
 
 use super::Question;
@@ -78,7 +78,7 @@ fn through_store(setting: &Setting, batches: u64) -> Result<Sample> {
     let directory = setting.directory()?;
     let embedded = Embedded::open(directory.path())?;
     let table = wire::table(1)?;
-    embedded.run(async |store| Ok(store.create_table(&table).await?))?;
+    embedded.run(async |store| Ok(store.create_table(&table, &Storage::default()).await?))?;
     let partitions: Arc<[PartitionKey]> = all_series()?.iter().map(wire::partition).collect::<Result<_>>()?;
     let sample = measure(|| {
         embedded.run(async |store| {
@@ -102,7 +102,12 @@ async fn upsert_all(
     for place in places(writer, WRITERS, batches) {
         let partition = partitions.get(usize::try_from(place.series)?).context("no such series")?.clone();
         let rows = workload::rows(place.first, BATCH_EVENTS)?;
-        store.upsert(PartitionBatch { table: table.clone(), partition, rows }, Durability::Synced).await?;
+        store
+            .upsert(
+                PartitionBatch { table: table.clone(), partition, rows, consistency: Consistency::default() },
+                Durability::Synced,
+            )
+            .await?;
         events += BATCH_EVENTS;
     }
     Ok(events)

@@ -14,7 +14,7 @@ use anyhow::{Context, Result, anyhow};
 use bytes::Bytes;
 use fjall::{Database, Keyspace, PersistMode};
 use model::{PartitionKey, TableRef};
-use store::{Durability, PartitionBatch, Store};
+use store::{Consistency, Durability, PartitionBatch, Storage, Store};
 use store_embedded::{EmbeddedStore, Options};
 
 use super::Question;
@@ -83,7 +83,7 @@ fn through_store(setting: &Setting, batches: u64) -> Result<Sample> {
     let tables = (0..TABLES).map(workload::table).collect::<Result<Vec<_>>>()?;
     embedded.run(async |store| {
         for table in &tables {
-            store.create_table(table).await?;
+            store.create_table(table, &Storage::default()).await?;
         }
         Ok(())
     })?;
@@ -109,7 +109,12 @@ async fn write(store: &EmbeddedStore, names: &Names, writer: u64, batches: u64) 
         let table = names.0.get(place.table).context("no such table")?.clone();
         let partition = names.1.get(usize::try_from(place.series)?).context("no such series")?.clone();
         let rows = workload::rows(place.first_event, BATCH_ROWS)?;
-        store.upsert(PartitionBatch { table, partition, rows }, Durability::Synced).await?;
+        store
+            .upsert(
+                PartitionBatch { table, partition, rows, consistency: Consistency::default() },
+                Durability::Synced,
+            )
+            .await?;
         events += BATCH_ROWS;
     }
     Ok(events)

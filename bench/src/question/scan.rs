@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use fjall::{Database, Guard, Keyspace, Readable};
 use model::{Interval, Order};
-use store::{Durability, PartitionBatch, Scan, Store};
+use store::{Consistency, Durability, PartitionBatch, Scan, Storage, Store};
 use store_embedded::EmbeddedStore;
 use tempfile::TempDir;
 
@@ -111,7 +111,7 @@ impl Data {
 
 async fn fill(store: &EmbeddedStore, rows: u64) -> Result<()> {
     let (table, partition) = (workload::table(0)?, workload::partition(SERIES)?);
-    store.create_table(&table).await?;
+    store.create_table(&table, &Storage::default()).await?;
     let mut first = 0;
     while first < rows {
         let count = WRITE_ROWS.min(rows - first);
@@ -119,6 +119,7 @@ async fn fill(store: &EmbeddedStore, rows: u64) -> Result<()> {
             table: table.clone(),
             partition: partition.clone(),
             rows: workload::rows(first, count)?,
+            consistency: Consistency::default(),
         };
         store.upsert(batch, Durability::Buffered).await?;
         first += count;
@@ -137,6 +138,8 @@ fn through_store(data: &Data, order: Order) -> Result<Sample> {
         from: Bound::Unbounded,
         rows_max: PAGE_ROWS,
         bytes_max: PAGE_BYTES,
+        consistency: Consistency::default(),
+        hedge_after: None,
     };
     let pass = || embedded.run(async |store| data.bytes(read_pages(&store, scan.clone()).await?));
     pass().context("warming up")?;

@@ -94,6 +94,7 @@ impl Engine {
             table: dataset.table(layout).name.as_str().to_owned(),
             slice: layout.slice,
             shape: layout.shape,
+            storage: dataset.storages.get(&layout.slice.start()).copied().unwrap_or_default(),
             state: dataset.state_of(layout.slice, now),
         };
         Ok(dataset.layouts.iter().map(info).collect())

@@ -35,4 +35,5 @@ pub use request::{
     PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceInfo, SliceState,
     Stats, WriteAnswer, WriteRequest,
 };
+pub use store::{Compaction, Compression, Consistency, Named, Storage};
 pub use write::QueueCounts;

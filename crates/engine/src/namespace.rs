@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use model::{NamespaceName, ShapeSpec};
 use serde::{Deserialize, Serialize};
+use store::{Consistency, Storage};
 
+use crate::catalog::setting::{StorageRecord, is_default, named};
 use crate::{Error, Result};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -29,6 +31,12 @@ pub struct NamespaceSpec {
     pub read_target: Duration,
     /// After so long a read answers what it has.
     pub read_max: Duration,
+    /// How many replicas answer before a write is acknowledged or a read returns.
+    #[serde(default, skip_serializing_if = "is_default", with = "named")]
+    pub consistency: Consistency,
+    /// How the tables of future slices are kept.
+    #[serde(default, skip_serializing_if = "is_default", with = "StorageRecord")]
+    pub storage: Storage,
 }
 
 /// The shape asked for; see [`ShapeSpec`].
@@ -64,11 +72,19 @@ impl Default for NamespaceSpec {
             delete_after: 31 * DAY,
             read_target: Duration::from_millis(500),
             read_max: Duration::from_secs(10),
+            consistency: Consistency::default(),
+            storage: Storage::default(),
         }
     }
 }
 
 impl NamespaceSpec {
+    /// When a scan of a read is late enough to ask another machine too: there is time left until the read is as long as it
+    /// is meant to be at most. None where that is not said.
+    pub(crate) fn hedge_after(&self) -> Option<Duration> {
+        Some(self.read_target / 4 * 3).filter(|after| !after.is_zero())
+    }
+
     /// Checks every field and how they fit together.
     pub fn check(&self) -> Result<()> {
         ShapeSpec::from(self.shape).freeze().map_err(|error| Error::field("shape", error))?;
@@ -135,6 +151,17 @@ mod tests {
         assert_eq!((spec.accept_limit.as_secs(), spec.future_limit.as_secs()), (600, 600));
         assert_eq!((spec.close_after, spec.delete_after), (30 * DAY, 31 * DAY));
         assert_eq!((spec.read_target.as_millis(), spec.read_max.as_secs()), (500, 10));
+        assert_eq!((spec.consistency, spec.storage), (Consistency::LocalQuorum, Storage::default()));
+    }
+
+    #[test]
+    fn a_scan_is_late_near_the_target() {
+        let after = |target| {
+            let read_target = Duration::from_millis(target);
+            NamespaceSpec { read_target, ..NamespaceSpec::default() }.hedge_after()
+        };
+        assert_eq!(after(500), Some(Duration::from_millis(375)));
+        assert_eq!(after(0), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use engine::{
 };
 use env::{Env, ManualClock};
 use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableName, TableRef};
-use store::{MemoryStore, Scan, Store};
+use store::{Consistency, MemoryStore, Scan, Store};
 
 const START: i64 = 1_774_656_000;
 
@@ -95,6 +95,8 @@ impl World {
             from: Bound::Unbounded,
             rows_max: 1_000,
             bytes_max: 1 << 20,
+            consistency: Consistency::default(),
+            hedge_after: None,
         };
         let mut bytes = 0;
         loop {

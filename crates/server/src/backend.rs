@@ -59,6 +59,14 @@ impl Opened {
         }
     }
 
+    /// Shows what the store itself counts in `registry`.
+    pub(crate) fn register_metrics(&self, registry: &mut Registry) {
+        match self {
+            Self::Embedded(_) => {}
+            Self::Cassandra(store) => store.register_metrics(registry),
+        }
+    }
+
     /// Ends in order. A cluster keeps nothing that is ours to close.
     pub(crate) async fn close(self) {
         match self {

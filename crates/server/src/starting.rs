@@ -110,6 +110,7 @@ impl Starting {
 async fn load(config: &Config, env: &Env) -> Result<Loaded, Error> {
     let backend = Opened::open(config, env).await?;
     let mut registry = Registry::default();
+    backend.register_metrics(&mut registry);
     let store = backend::layered(backend.store(), backend::lanes(config), &mut registry, env);
     let reads = ReadLimits { running: config.limits.reads, waiting: config.limits.reads_waiting };
     let engine = Engine::open_with(Arc::clone(&store), env.clone(), reads).await?;

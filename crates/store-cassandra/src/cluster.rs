@@ -13,6 +13,7 @@ use scylla::statement::prepared::PreparedStatement;
 use store::Result;
 
 use crate::failure::unreadable;
+use crate::hedge::Hedges;
 use crate::names::Names;
 use crate::profiles::Profiles;
 use crate::retry::{self, Task};
@@ -24,6 +25,8 @@ pub(crate) struct Cluster {
     pub(crate) session: Session,
     pub(crate) profiles: Profiles,
     pub(crate) names: Names,
+    /// Second attempts of reads that take long.
+    pub(crate) hedges: Hedges,
     /// Replicas of what is made here.
     pub(crate) replication: BTreeMap<String, usize>,
 }

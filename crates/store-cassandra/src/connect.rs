@@ -13,6 +13,7 @@ use store::{Error, ErrorKind, Result};
 use crate::Options;
 use crate::cluster::Cluster;
 use crate::failure::unreadable;
+use crate::hedge::Hedges;
 use crate::names::Names;
 use crate::profiles::Profiles;
 use crate::retry::Task;
@@ -41,8 +42,9 @@ pub(crate) async fn connect(options: &Options, env: Env) -> Result<Cluster> {
     let replication = replication(options, &local);
     let cluster = Cluster {
         env,
-        profiles: Profiles::new(options.consistency, &local.name, replication.len() > 1),
+        profiles: Profiles::new(&local.name, replication.len() > 1),
         names: Names::new(&options.keyspace_prefix),
+        hedges: Hedges::default(),
         replication,
         session,
     };

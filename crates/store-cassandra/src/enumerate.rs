@@ -12,6 +12,7 @@ use store::{Enumerate, PartitionPage, Result};
 use crate::cluster::Cluster;
 use crate::failure::unreadable;
 use crate::pages::Pages;
+use crate::profiles::read_level;
 use crate::retry::Task;
 use crate::statements::Table;
 use crate::write::partition_values;
@@ -53,7 +54,7 @@ pub(crate) async fn enumerate(
         None => (&table.partitions, Vec::new()),
         Some(place) => (&table.partitions_from, vec![place.token]),
     };
-    let mut answers = Pages::new(cluster, task, from, values).await?;
+    let mut answers = Pages::new(cluster, task, from, values).await?.at(read_level(request.consistency));
     let mut partitions = Vec::new();
     // Partitions come in order, so once one lies behind the place all do.
     let mut behind = after.is_none();

@@ -7,8 +7,9 @@
 //! [`Store`](::store::Store) says so.
 //!
 //! Reading order: [`CassandraStore`] (`store`), `options`, `connect`, `cluster` and `profiles` (joining one), `names`
-//! and `schema` (what is made there), `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per
-//! table), `write`, `scan`, `edge`, `pages`, `page_rows`, `enumerate`, `measure` (rows), `transaction`, `records` and
+//! `schema` and `storage` (what is made there), `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per
+//! table), `write`, `scan`, `edge`, `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere),
+//! `enumerate`, `measure` (rows), `transaction`, `records` and
 //! `read_back` (metadata), `removal` (all of it gone), `failure` and `retry`.
 //! Invariant: a statement is sent again only if sending it twice is the same as sending it once.
 
@@ -17,6 +18,7 @@ mod connect;
 mod edge;
 mod enumerate;
 mod failure;
+mod hedge;
 mod lifecycle;
 mod measure;
 mod names;
@@ -29,13 +31,15 @@ mod records;
 mod registry;
 mod removal;
 mod retry;
+mod route;
 mod scan;
 mod schema;
 mod statements;
+mod storage;
 mod store;
 mod transaction;
 mod write;
 
-pub use options::{Consistency, Credentials, Options};
+pub use options::{Credentials, Options};
 pub use removal::drop_keyspaces;
 pub use store::CassandraStore;

@@ -10,7 +10,7 @@
 use env::fresh_id;
 use model::TableRef;
 use scylla::value::CqlValue;
-use store::{Error, ErrorKind, Result, TableOutcome};
+use store::{Error, ErrorKind, Result, Storage, TableOutcome};
 use tokio::sync::Mutex;
 
 use crate::cluster::Cluster;
@@ -19,6 +19,7 @@ use crate::registry::{Entry, Registry, State};
 use crate::retry::{self, Task};
 use crate::schema;
 use crate::statements::Lazy;
+use crate::storage;
 use crate::transaction::{self, Turn};
 
 /// Makes and drops tables.
@@ -54,7 +55,12 @@ impl Lifecycle {
     }
 
     /// Makes a table.
-    pub(crate) async fn create(&self, cluster: &Cluster, table: &TableRef) -> Result<TableOutcome> {
+    pub(crate) async fn create(
+        &self,
+        cluster: &Cluster,
+        table: &TableRef,
+        storage: &Storage,
+    ) -> Result<TableOutcome> {
         cluster.names.keyspace(table)?;
         let _alone = self.one_at_a_time.lock().await;
         let stamp = cluster.env.random.next_u64().cast_signed();
@@ -71,7 +77,7 @@ impl Lifecycle {
                 }
                 Some(Entry { state: State::Live, .. }) => return Ok(TableOutcome::Already),
                 Some(entry @ Entry { state: State::Making, .. }) => {
-                    self.make(cluster, table, &entry.id).await?;
+                    self.make(cluster, table, storage, &entry.id).await?;
                     match self.registry.advance(cluster, table, &entry, (State::Live, stamp)).await? {
                         Turn::Applied => return Ok(TableOutcome::Done),
                         turn => turn,
@@ -133,7 +139,7 @@ impl Lifecycle {
     }
 
     /// Makes the table in the schema, with this id and no other.
-    async fn make(&self, cluster: &Cluster, table: &TableRef, id: &str) -> Result<()> {
+    async fn make(&self, cluster: &Cluster, table: &TableRef, storage: &Storage, id: &str) -> Result<()> {
         let keyspace = cluster.names.keyspace(table)?;
         if cluster.session.get_cluster_state().get_keyspace(&keyspace).is_none() {
             make_keyspace(cluster, &keyspace).await?;
@@ -142,7 +148,7 @@ impl Lifecycle {
         if self.id_in_schema(cluster, table).await?.is_some_and(|found| found != id) {
             drop_in_schema(cluster, table).await?;
         }
-        let text = schema::data_table(&cluster.names.table(table)?, id);
+        let text = schema::data_table(&cluster.names.table(table)?, id) + &storage::options(storage);
         match cluster.define("make a table", Some(table), text.clone()).await {
             // The keyspace was known and is gone.
             Err(error) if error.kind() == ErrorKind::NoTable => {

@@ -7,18 +7,6 @@ use store::{Error, Result};
 /// Longest keyspace prefix.
 const PREFIX_MAX: usize = 10;
 
-/// How many replicas answer before a write is acknowledged or a read returns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Consistency {
-    /// One replica of the local data centre. Fast and weak: a read may miss what was acknowledged before.
-    LocalOne,
-    /// Most replicas of the local data centre: every read there sees every acknowledged write.
-    #[default]
-    LocalQuorum,
-    /// Most replicas of every data centre for writes; reads ask the local one, since Cassandra has no such reads.
-    EachQuorum,
-}
-
 /// A user of the cluster.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
@@ -45,8 +33,6 @@ pub struct Options {
     pub keyspace_prefix: String,
     /// Replicas in each data centre. Default: three in the local one, or as many as it has nodes.
     pub replication: BTreeMap<String, usize>,
-    /// For rows. Metadata always uses a local quorum. Default [`Consistency::LocalQuorum`].
-    pub consistency: Consistency,
     /// Who we are, where the cluster asks. Default: nobody.
     pub credentials: Option<Credentials>,
     /// Connections to each node. Default 2: one is decoded on one core.
@@ -62,7 +48,6 @@ impl Default for Options {
             local_datacenter: None,
             keyspace_prefix: "braid".to_owned(),
             replication: BTreeMap::new(),
-            consistency: Consistency::default(),
             credentials: None,
             connections_per_node: 2,
             tables_max: 500,

@@ -1,24 +1,43 @@
-//! One execution profile per purpose: how long to wait, how many replicas, where to ask.
+//! One execution profile per purpose: how long to wait, where to ask; and how many replicas for whom.
 //!
-//! The driver never repeats a statement by itself: `retry` does, where that is safe. Every time-out lies above the
-//! server's own (5 s for reads, 2 s for writes), so that the server's answer comes first and says more.
+//! The driver never repeats a statement by itself: `retry` and `hedge` do, where that is safe. Every time-out lies above
+//! the server's own (5 s for reads, 2 s for writes), so that the server's answer comes first and says more. The level of
+//! rows is set on each statement as it is sent, as a namespace may change it: a prepared statement is a handle, and its
+//! copy costs less than keeping one for every level.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use scylla::client::execution_profile::{ExecutionProfile, ExecutionProfileHandle};
-use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::statement::{Consistency as Level, SerialConsistency};
-
-use crate::Consistency;
+use store::Consistency;
 
 const SERVING_TIMEOUT: Duration = Duration::from_secs(6);
 const WRITING_TIMEOUT: Duration = Duration::from_secs(6);
 const SWEEPING_TIMEOUT: Duration = Duration::from_secs(30);
 const METADATA_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The profiles of one store.
+/// How many replicas a read asks.
+pub(crate) const fn read_level(consistency: Consistency) -> Level {
+    match consistency {
+        Consistency::LocalOne => Level::LocalOne,
+        // Cassandra has no reads that ask each data centre.
+        Consistency::LocalQuorum | Consistency::EachQuorum => Level::LocalQuorum,
+    }
+}
+
+/// How many replicas acknowledge a write.
+pub(crate) const fn write_level(consistency: Consistency) -> Level {
+    match consistency {
+        Consistency::LocalOne => Level::LocalOne,
+        Consistency::LocalQuorum => Level::LocalQuorum,
+        Consistency::EachQuorum => Level::EachQuorum,
+    }
+}
+
+/// The profiles of one store. Where nothing else is said, a statement asks a local quorum.
 #[derive(Clone, Debug)]
 pub(crate) struct Profiles {
     /// Scans, for somebody who waits.
@@ -31,43 +50,57 @@ pub(crate) struct Profiles {
     pub(crate) metadata: ExecutionProfileHandle,
     /// The level of reads that are linearizable with transactions.
     pub(crate) serial: Level,
+    /// Which nodes are asked, in which order: the same for all.
+    pub(crate) routing: Arc<dyn LoadBalancingPolicy>,
+    /// The data centre whose nodes these are.
+    pub(crate) datacenter: Arc<str>,
 }
 
 impl Profiles {
     /// Profiles for a process in `datacenter`. Where there are replicas in several, transactions span them all: servers
     /// in two of them must not both win.
-    pub(crate) fn new(consistency: Consistency, datacenter: &str, several: bool) -> Self {
+    pub(crate) fn new(datacenter: &str, several: bool) -> Self {
         let (serial, serial_reads) = match several {
             true => (SerialConsistency::Serial, Level::Serial),
             false => (SerialConsistency::LocalSerial, Level::LocalSerial),
-        };
-        let (reads, writes) = match consistency {
-            Consistency::LocalOne => (Level::LocalOne, Level::LocalOne),
-            Consistency::LocalQuorum => (Level::LocalQuorum, Level::LocalQuorum),
-            Consistency::EachQuorum => (Level::LocalQuorum, Level::EachQuorum),
         };
         let routing = DefaultPolicy::builder()
             .prefer_datacenter(datacenter.to_owned())
             .token_aware(true)
             .permit_dc_failover(false)
             .build();
-        let profile = |label: &str, level, timeout| {
+        let profile = |label: &str, timeout| {
             ExecutionProfile::builder()
-                .consistency(level)
+                .consistency(Level::LocalQuorum)
                 .serial_consistency(Some(serial))
                 .request_timeout(Some(timeout))
-                .load_balancing_policy(routing.clone())
+                .load_balancing_policy(Arc::clone(&routing))
                 .retry_policy(Arc::new(FallthroughRetryPolicy::new()))
                 .speculative_execution_policy(None)
                 .build()
                 .into_handle_with_label(label.to_owned())
         };
         Self {
-            serving: profile("serving", reads, SERVING_TIMEOUT),
-            writing: profile("writing", writes, WRITING_TIMEOUT),
-            sweeping: profile("sweeping", reads, SWEEPING_TIMEOUT),
-            metadata: profile("metadata", Level::LocalQuorum, METADATA_TIMEOUT),
+            serving: profile("serving", SERVING_TIMEOUT),
+            writing: profile("writing", WRITING_TIMEOUT),
+            sweeping: profile("sweeping", SWEEPING_TIMEOUT),
+            metadata: profile("metadata", METADATA_TIMEOUT),
             serial: serial_reads,
+            datacenter: Arc::from(datacenter),
+            routing,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_consistency_has_its_levels() {
+        let levels = |consistency| (write_level(consistency), read_level(consistency));
+        assert_eq!(levels(Consistency::LocalOne), (Level::LocalOne, Level::LocalOne));
+        assert_eq!(levels(Consistency::LocalQuorum), (Level::LocalQuorum, Level::LocalQuorum));
+        assert_eq!(levels(Consistency::EachQuorum), (Level::EachQuorum, Level::LocalQuorum));
     }
 }

@@ -17,6 +17,7 @@ use crate::edge::Edge;
 use crate::failure::unreadable;
 use crate::page_rows::Read;
 use crate::pages::Pages;
+use crate::profiles::read_level;
 use crate::retry::Task;
 use crate::statements::Table;
 use crate::write::partition_values;
@@ -57,7 +58,8 @@ pub(crate) async fn scan(cluster: &Cluster, table: &Table, scan: &Scan) -> Resul
         upper.item_key,
     );
     let task = Task { what: "read rows", table: Some(&table.name), writes: false };
-    let mut answers = Pages::new(cluster, task, statement, values).await?;
+    let answers = Pages::new(cluster, task, statement, values).await?;
+    let mut answers = answers.at(read_level(scan.consistency)).hedged(scan.hedge_after);
     let mut page = Page { scan, rows: RowsBuilder::default() };
     let mut left_over = false;
     while !left_over && !page.is_full() {
@@ -130,6 +132,7 @@ impl Page<'_> {
 #[cfg(test)]
 mod tests {
     use model::{EventId, ItemKey, NamespaceName, PartitionKey, RowKey, SeriesId, TableName, TableRef};
+    use store::Consistency;
 
     use super::*;
 
@@ -157,6 +160,8 @@ mod tests {
             from,
             rows_max: 1,
             bytes_max: 1,
+            consistency: Consistency::default(),
+            hedge_after: None,
         };
         let found = edges(&scan);
         let short = found.as_ref().map(|(lower, upper)| {

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use env::Env;
 use model::TableRef;
+use prometheus_client::registry::Registry;
 use store::{
     CasOutcome, Durability, Effort, Enumerate, Error, ErrorKind, Histogram, MetaChange, MetaKey, MetaPage,
-    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Store, TableOutcome,
+    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
+    TableOutcome,
 };
 
 use crate::cluster::Cluster;
@@ -49,6 +51,11 @@ impl CassandraStore {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// Shows what is counted here in `registry`. Once per registry: names would come twice.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.shared.cluster.hedges.register(registry);
+    }
+
     fn table(&self, name: &TableRef) -> Result<Arc<Table>> {
         self.shared.tables.of(name)
     }
@@ -79,8 +86,8 @@ impl std::fmt::Debug for CassandraStore {
 
 #[async_trait]
 impl Store for CassandraStore {
-    async fn create_table(&self, table: &TableRef) -> Result<TableOutcome> {
-        self.shared.lifecycle.create(&self.shared.cluster, table).await
+    async fn create_table(&self, table: &TableRef, storage: &Storage) -> Result<TableOutcome> {
+        self.shared.lifecycle.create(&self.shared.cluster, table, storage).await
     }
 
     async fn drop_table(&self, table: &TableRef) -> Result<TableOutcome> {

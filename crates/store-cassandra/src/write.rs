@@ -11,6 +11,7 @@ use scylla::statement::prepared::PreparedStatement;
 use store::{Error, ErrorKind, PartitionBatch, Result};
 
 use crate::cluster::Cluster;
+use crate::profiles::write_level;
 use crate::retry::{self, Task};
 use crate::statements::Table;
 
@@ -32,7 +33,7 @@ pub(crate) async fn upsert(cluster: &Cluster, table: &Table, batch: &PartitionBa
     let several = mutations.len() > 1;
     let mut sends = Vec::with_capacity(mutations.len());
     for rows in &mutations {
-        sends.push(send(cluster, table, statement, &batch.partition, rows));
+        sends.push(send(cluster, statement, batch, rows));
     }
     stream::iter(sends)
         .buffer_unordered(MUTATIONS_AT_ONCE)
@@ -51,12 +52,11 @@ fn unknown(error: Error) -> Error {
 
 async fn send(
     cluster: &Cluster,
-    table: &Table,
     statement: &PreparedStatement,
-    partition: &PartitionKey,
+    batch: &PartitionBatch,
     rows: &[&Row],
 ) -> Result<()> {
-    let (series, time_bucket, event_bucket) = partition_values(partition);
+    let (series, time_bucket, event_bucket) = partition_values(&batch.partition);
     let mut values = Vec::with_capacity(rows.len());
     for row in rows {
         values.push((
@@ -74,8 +74,9 @@ async fn send(
     let statements = vec![BatchStatement::PreparedStatement(statement.clone()); rows.len()];
     let mut mutation = Batch::new_with_statements(BatchType::Unlogged, statements);
     mutation.set_is_idempotent(true);
+    mutation.set_consistency(write_level(batch.consistency));
     mutation.set_execution_profile_handle(statement.get_execution_profile_handle().cloned());
-    let task = Task { what: "write rows", table: Some(&table.name), writes: true };
+    let task = Task { what: "write rows", table: Some(&batch.table), writes: true };
     retry::idempotent(&cluster.env, task, || cluster.session.batch(&mutation, &values)).await.map(drop)
 }
 

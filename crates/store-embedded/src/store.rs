@@ -11,7 +11,8 @@ use env::{Env, blocking};
 use model::TableRef;
 use store::{
     CasOutcome, Durability, Effort, Enumerate, Error, ErrorKind, Histogram, MetaChange, MetaKey, MetaPage,
-    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Store, TableOutcome,
+    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
+    TableOutcome,
 };
 use tokio::sync::mpsc::{self, Sender};
 use tokio::sync::{Semaphore, oneshot, watch};
@@ -199,7 +200,7 @@ fn tick(shared: &Arc<Shared>, every: Duration) {
 
 #[async_trait]
 impl Store for EmbeddedStore {
-    async fn create_table(&self, table: &TableRef) -> Result<TableOutcome> {
+    async fn create_table(&self, table: &TableRef, _storage: &Storage) -> Result<TableOutcome> {
         let name = table.clone();
         self.ask(|reply| Change::CreateTable { name, reply }).await
     }

@@ -8,7 +8,7 @@ use env::{Env, ManualClock};
 use model::{
     EventId, ItemKey, NamespaceName, PartitionKey, Row, RowKey, SeriesId, TableName, TableRef, Timestamp,
 };
-use store::{Durability, MetaChange, MetaKey, PartitionBatch, Store};
+use store::{Consistency, Durability, MetaChange, MetaKey, PartitionBatch, Storage, Store};
 use store_embedded::{EmbeddedStore, Options};
 
 const SLICES: u32 = 300;
@@ -40,6 +40,7 @@ fn batch(number: u32, batch: u32) -> PartitionBatch {
         table: slice(number),
         partition: PartitionKey { series: SeriesId::new("s").unwrap(), time_bucket: 0, event_bucket: 0 },
         rows: (0..ROWS_PER_BATCH).map(row).collect(),
+        consistency: Consistency::default(),
     }
 }
 
@@ -63,7 +64,7 @@ async fn three_hundred_idle_slices_stay_under_512_mib_and_release_the_journal() 
     let options = Options::default();
     let store = EmbeddedStore::open(&scratch.path().join("data"), options.clone(), env).await.unwrap();
     for number in 0..SLICES {
-        store.create_table(&slice(number)).await.unwrap();
+        store.create_table(&slice(number), &Storage::default()).await.unwrap();
     }
     let mut highest = 0;
     for round in 0..BATCHES_PER_SLICE {

@@ -9,7 +9,9 @@ use model::{
     EventId, HistogramQuality, ItemKey, NamespaceName, PartitionKey, Row, RowKey, SeriesId, TableName,
     TableRef, Timestamp,
 };
-use store::{Durability, Effort, ErrorKind, MetaChange, MetaKey, PartitionBatch, Store};
+use store::{
+    Consistency, Durability, Effort, ErrorKind, MetaChange, MetaKey, PartitionBatch, Storage, Store,
+};
 use store_embedded::{EmbeddedStore, Options};
 
 async fn open(directory: &Path) -> EmbeddedStore {
@@ -39,6 +41,7 @@ fn batch(series: &str, events: std::ops::Range<u32>, value_bytes: usize) -> Part
         table: table(),
         partition: PartitionKey { series: SeriesId::new(series).unwrap(), time_bucket: 1, event_bucket: 2 },
         rows: events.map(row).collect(),
+        consistency: Consistency::default(),
     }
 }
 
@@ -57,7 +60,7 @@ async fn a_second_opener_is_told_who_has_the_directory() {
 async fn a_directory_of_a_newer_format_is_refused_untouched() {
     let scratch = tempfile::tempdir().unwrap();
     let store = open(scratch.path()).await;
-    store.create_table(&table()).await.unwrap();
+    store.create_table(&table(), &Storage::default()).await.unwrap();
     store.close().await;
     std::fs::write(scratch.path().join("FORMAT"), "braid embedded store, format 2\n").unwrap();
     let before = listing(scratch.path());
@@ -100,7 +103,7 @@ async fn metadata_versions_go_on_where_they_were() {
 async fn an_exact_histogram_is_kept_until_the_next_write() {
     let scratch = tempfile::tempdir().unwrap();
     let store = open(scratch.path()).await;
-    store.create_table(&table()).await.unwrap();
+    store.create_table(&table(), &Storage::default()).await.unwrap();
     store.upsert(batch("a", 0..50, 100), Durability::Synced).await.unwrap();
     assert_eq!(store.histogram(&table(), Effort::Cheap).await.unwrap().quality, HistogramQuality::Estimated);
     let exact = store.histogram(&table(), Effort::Measure).await.unwrap();
@@ -121,7 +124,7 @@ async fn estimated_sizes_are_upper_bounds_over_restarts() {
     let mut written = 0;
     for life in 0..4 {
         let store = open(scratch.path()).await;
-        store.create_table(&table()).await.unwrap();
+        store.create_table(&table(), &Storage::default()).await.unwrap();
         for step in 0..6 {
             let events = batch("wide", life * 1_000 + step * 100..life * 1_000 + step * 100 + 60, 1_000);
             written += events.logical_bytes();
@@ -144,7 +147,7 @@ async fn estimated_sizes_are_upper_bounds_over_restarts() {
 async fn a_dropped_table_gives_its_space_back_and_stays_dropped() {
     let scratch = tempfile::tempdir().unwrap();
     let store = open(scratch.path()).await;
-    store.create_table(&table()).await.unwrap();
+    store.create_table(&table(), &Storage::default()).await.unwrap();
     for step in 0..40 {
         let rows = batch("a", step * 100..step * 100 + 100, 5_000);
         store.upsert(rows, Durability::Buffered).await.unwrap();
@@ -157,7 +160,7 @@ async fn a_dropped_table_gives_its_space_back_and_stays_dropped() {
     store.close().await;
     let store = open(scratch.path()).await;
     assert_eq!(store.list_tables().await.unwrap(), []);
-    store.create_table(&table()).await.unwrap();
+    store.create_table(&table(), &Storage::default()).await.unwrap();
     assert_eq!(store.histogram(&table(), Effort::Measure).await.unwrap().sizes.count(), 0);
 }
 
@@ -166,9 +169,9 @@ async fn the_number_of_tables_is_limited_with_advice() {
     let scratch = tempfile::tempdir().unwrap();
     let options = Options { tables_max: 1, ..Options::default() };
     let store = EmbeddedStore::open(scratch.path(), options, Env::system()).await.unwrap();
-    store.create_table(&table()).await.unwrap();
+    store.create_table(&table(), &Storage::default()).await.unwrap();
     let second = TableRef { incarnation: 2, ..table() };
-    let refusal = store.create_table(&second).await.unwrap_err();
+    let refusal = store.create_table(&second, &Storage::default()).await.unwrap_err();
     assert_eq!(refusal.kind(), ErrorKind::Invalid);
     assert!(refusal.to_string().contains("max_tables"), "{refusal}");
 }

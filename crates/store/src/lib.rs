@@ -13,6 +13,7 @@ pub mod layer;
 mod memory;
 mod meta;
 mod request;
+mod setting;
 mod traits;
 
 pub use error::{Error, ErrorKind, Result};
@@ -25,4 +26,5 @@ pub use request::{
     Durability, Effort, Enumerate, Histogram, PartitionBatch, PartitionPage, Scan, ScanPage, TableOutcome,
     limits,
 };
+pub use setting::{Compaction, Compression, Consistency, Named, Storage};
 pub use traits::Store;

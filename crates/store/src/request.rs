@@ -1,11 +1,12 @@
 //! What is asked of a store, and what it answers.
 
 use std::ops::Bound;
+use std::time::Duration;
 
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
 use model::{HistogramQuality, Interval, Order, PartitionKey, Row, RowKey, Rows, SizeHistogram, TableRef};
 
-use crate::{Error, Result};
+use crate::{Consistency, Error, Result};
 
 /// Limits on what one call may carry. Refused before anything is allocated for it.
 pub mod limits {
@@ -47,6 +48,8 @@ pub struct PartitionBatch {
     pub partition: PartitionKey,
     /// The rows, in any order. Two rows with the same key are merged as two writes would be.
     pub rows: Vec<Row>,
+    /// How many replicas have it before it is acknowledged.
+    pub consistency: Consistency,
 }
 
 impl PartitionBatch {
@@ -96,6 +99,10 @@ pub struct Scan {
     pub rows_max: usize,
     /// No further row once so many logical bytes were read. At least one row comes, however large.
     pub bytes_max: u64,
+    /// How many replicas are asked.
+    pub consistency: Consistency,
+    /// Where somebody waits: after so long without an answer another machine may be asked too. None: never.
+    pub hedge_after: Option<Duration>,
 }
 
 impl Scan {
@@ -136,6 +143,8 @@ pub struct Enumerate {
     pub after: Option<PartitionKey>,
     /// At most so many partitions.
     pub partitions_max: usize,
+    /// How many replicas are asked.
+    pub consistency: Consistency,
 }
 
 impl Enumerate {

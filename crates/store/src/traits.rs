@@ -5,7 +5,7 @@ use model::TableRef;
 
 use crate::{
     CasOutcome, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
-    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, TableOutcome,
+    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, TableOutcome,
 };
 
 /// What keeps Braid's data. `store::conformance` holds every backend to this text.
@@ -25,6 +25,9 @@ use crate::{
 ///
 /// **Memory**: a call allocates in proportion to its limits, whatever the size of the partition or the table.
 ///
+/// **Wishes**: [`Storage`], `consistency` and `hedge_after` change how much work and how many machines a call takes,
+/// never what it answers. A store on one machine ignores them.
+///
 /// **A store on a cluster** promises less where several machines must agree. This is all that it may take back:
 /// - A batch of more than 256 KiB, as sent, may become visible in steps of whole events, and a failed one may leave
 ///   whole events behind (it then fails with `Unknown`). A smaller batch, and every event, is all or nothing.
@@ -32,15 +35,15 @@ use crate::{
 ///   and so is a namespace whose name is too long for it, before anything is done.
 /// - A scan may be read in steps, each at its own moment: where rows are overwritten meanwhile, one scan may hold the
 ///   old row of one item and the new row of the next. Nothing that was acknowledged before the call is missing.
-/// - Acknowledged means that as many replicas have the write as the operator asked for. When each of them syncs is
-///   the cluster's setting, so both durabilities are the same. Asked for less than a quorum, or in another data centre
-///   than the write's, a read may miss an acknowledged row for a while.
+/// - Acknowledged means that as many replicas have the write as its `consistency` asked for. When each of them syncs
+///   is the cluster's setting, so both durabilities are the same. Where the write or the read asked for less than a
+///   quorum, or the read is in another data centre than the write, a read may miss an acknowledged row for a while.
 /// - A compare-and-set that failed with `Unknown` may take effect for some seconds more, also after a read.
 /// - Two servers that drop and make the same table again and again at the same moment may undo each other.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Makes a table, empty and durable when this returns. A table that exists stays as it is.
-    async fn create_table(&self, table: &TableRef) -> Result<TableOutcome>;
+    /// Makes a table, empty and durable when this returns. A table that exists stays as it is, kept as it was made.
+    async fn create_table(&self, table: &TableRef, storage: &Storage) -> Result<TableOutcome>;
 
     /// Drops a table with all it holds. What was dropped stays dropped after a crash, and a table made again under
     /// the same name is empty.

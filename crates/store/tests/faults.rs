@@ -12,8 +12,8 @@ use model::{Interval, Order, PartitionKey, Row, SeriesId, TableRef};
 use store::conformance::row;
 use store::layer::{Fault, FaultLayer, FaultPlan, Layered, Op};
 use store::{
-    CasOutcome, Durability, Error, ErrorKind, MemoryStore, MetaChange, MetaKey, MetaRecord, PartitionBatch,
-    Result, Scan, Store,
+    CasOutcome, Consistency, Durability, Error, ErrorKind, MemoryStore, MetaChange, MetaKey, MetaRecord,
+    PartitionBatch, Result, Scan, Storage, Store,
 };
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -202,7 +202,12 @@ fn partition() -> PartitionKey {
 }
 
 async fn write(store: &dyn Store, rows: &[Row]) -> std::result::Result<(), Error> {
-    let batch = PartitionBatch { table: table(), partition: partition(), rows: rows.to_vec() };
+    let batch = PartitionBatch {
+        table: table(),
+        partition: partition(),
+        rows: rows.to_vec(),
+        consistency: Consistency::default(),
+    };
     store.upsert(batch, Durability::Synced).await
 }
 
@@ -215,6 +220,8 @@ async fn read(store: &dyn Store) -> Vec<Row> {
         from: Bound::Unbounded,
         rows_max: 10_000,
         bytes_max: 1 << 20,
+        consistency: Consistency::default(),
+        hedge_after: None,
     };
     store.scan(scan).await.expect("scan").rows.to_vec()
 }
@@ -223,7 +230,7 @@ async fn read(store: &dyn Store) -> Vec<Row> {
 async fn writes_sent_again_until_acknowledged_are_there_once() {
     for seed in 0..SEEDS {
         let stage = stage(seed, storm());
-        stage.inner.create_table(&table()).await.unwrap();
+        stage.inner.create_table(&table(), &Storage::default()).await.unwrap();
         let mut expected = Vec::new();
         for n in 0..30 {
             let rows = ["a", "b", "c"].map(|item| row(n, "event", item, "value"));
@@ -241,7 +248,7 @@ async fn writes_sent_again_until_acknowledged_are_there_once() {
 #[tokio::test]
 async fn a_late_write_loses_against_a_newer_one() {
     let stage = stage(1, FaultPlan::default().then(Op::Upsert, Fault::ApplyLate(SECOND)));
-    stage.inner.create_table(&table()).await.unwrap();
+    stage.inner.create_table(&table(), &Storage::default()).await.unwrap();
     let (old, new) =
         (row(5, "event", "item", "z"), Row { write_time: 2_000, ..row(5, "event", "item", "a") });
     assert_eq!(write(&stage.store, &[old]).await.unwrap_err().kind(), ErrorKind::Unknown);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Error, Namespace, NamespaceSpec, Result, Shape};
+use engine::{Error, Named, Namespace, NamespaceSpec, Result, Shape, Storage};
 use model::NamespaceName;
 use prost_types::FieldMask;
 
@@ -72,7 +72,7 @@ impl Field {
     }
 }
 
-const FIELDS: [Field; 9] = [
+const FIELDS: [Field; 12] = [
     Field {
         path: "shape.seconds_per_slice",
         set: |wire, spec, _| {
@@ -139,6 +139,27 @@ const FIELDS: [Field; 9] = [
         set: |wire, spec, path| duration(path, wire.slo.and_then(|slo| slo.read_max), &mut spec.read_max),
         reset: |spec, defaults| spec.read_max = defaults.read_max,
     },
+    Field {
+        path: "consistency",
+        set: |wire, spec, path| named(path, &wire.consistency, &mut spec.consistency),
+        reset: |spec, defaults| spec.consistency = defaults.consistency,
+    },
+    Field {
+        path: "storage.compaction",
+        set: |wire, spec, path| {
+            let asked = wire.storage.as_ref().map_or("", |storage| &storage.compaction);
+            named(path, asked, &mut spec.storage.compaction)
+        },
+        reset: |spec, defaults| spec.storage.compaction = defaults.storage.compaction,
+    },
+    Field {
+        path: "storage.compression",
+        set: |wire, spec, path| {
+            let asked = wire.storage.as_ref().map_or("", |storage| &storage.compression);
+            named(path, asked, &mut spec.storage.compression)
+        },
+        reset: |spec, defaults| spec.storage.compression = defaults.storage.compression,
+    },
 ];
 
 /// The wire cannot tell 0 from absent, and no shape has a 0.
@@ -155,6 +176,19 @@ fn number<N: Default + PartialEq>(wire: Option<N>, to: &mut N) -> bool {
 fn duration(path: &str, wire: Option<prost_types::Duration>, to: &mut Duration) -> Result<bool> {
     let Some(wire) = wire else { return Ok(false) };
     *to = duration_from_wire(path, wire)?;
+    Ok(true)
+}
+
+/// One of a few names; the wire cannot tell the empty one from absent, and where it means something that is the default.
+fn named<N: Named>(path: &str, wire: &str, to: &mut N) -> Result<bool> {
+    if wire.is_empty() {
+        return Ok(false);
+    }
+    let unknown = || {
+        let asked = clip(wire, QUOTE_CHARS_MAX);
+        Error::field(path, format!("is `{asked}`; choose {}", N::names()))
+    };
+    *to = N::named(wire).ok_or_else(unknown)?;
     Ok(true)
 }
 
@@ -191,6 +225,16 @@ pub fn namespace_to_wire(namespace: &Namespace) -> v1::Namespace {
         incarnation: namespace.incarnation,
         etag: namespace.etag.clone(),
         created: Some(timestamp_to_wire(namespace.created)),
+        consistency: spec.consistency.name().to_owned(),
+        storage: Some(storage_to_wire(spec.storage)),
+    }
+}
+
+/// A storage as it is shown.
+pub(super) fn storage_to_wire(storage: Storage) -> v1::Storage {
+    v1::Storage {
+        compaction: storage.compaction.name().to_owned(),
+        compression: storage.compression.name().to_owned(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::Reason;
+use engine::{Compaction, Compression, Consistency, Reason};
 use prost_types::Duration as WireDuration;
 
 use super::*;
@@ -25,6 +25,8 @@ fn other() -> NamespaceSpec {
         delete_after: Duration::from_secs(4),
         read_target: Duration::from_secs(5),
         read_max: Duration::from_secs(6),
+        consistency: Consistency::LocalOne,
+        storage: Storage { compaction: Compaction::Leveled, compression: Compression::Zstd },
     }
 }
 
@@ -65,7 +67,7 @@ fn what_is_shown_can_be_sent_back() {
     assert_eq!((wire.name.as_str(), wire.incarnation, wire.etag.as_str()), ("orders", 3, "e1"));
     assert_eq!(wire.created, Some(prost_types::Timestamp { seconds: 1, nanos: 500_000_000 }));
     assert_eq!(changed_spec(&NamespaceSpec::default(), &wire, None).unwrap(), other());
-    let all = mask(&["shape", "accept_limit", "future_limit", "retention", "slo"]);
+    let all = mask(&["shape", "accept_limit", "future_limit", "retention", "slo", "consistency", "storage"]);
     assert_eq!(changed_spec(&NamespaceSpec::default(), &wire, Some(&all)).unwrap(), other());
 }
 
@@ -91,6 +93,10 @@ fn a_mask_changes_what_it_names_and_nothing_else() {
     check(&["retention.delete_after"], |spec| spec.delete_after = other().delete_after);
     check(&["slo.read_target"], |spec| spec.read_target = other().read_target);
     check(&["slo.read_max"], |spec| spec.read_max = other().read_max);
+    check(&["consistency"], |spec| spec.consistency = Consistency::LocalOne);
+    check(&["storage"], |spec| spec.storage = other().storage);
+    check(&["storage.compaction"], |spec| spec.storage.compaction = Compaction::Leveled);
+    check(&["storage.compression"], |spec| spec.storage.compression = Compression::Zstd);
     check(&["slo", "accept_limit"], |spec| {
         spec.accept_limit = other().accept_limit;
         spec.read_target = other().read_target;
@@ -108,9 +114,9 @@ fn an_empty_mask_is_no_mask() {
 
 #[test]
 fn unknown_paths_are_refused_with_the_known_ones() {
-    let known = "accept_limit, future_limit, retention, retention.close_after, retention.delete_after, shape, \
+    let known = "accept_limit, consistency, future_limit, retention, retention.close_after, retention.delete_after, shape, \
                  shape.buckets_per_id, shape.seconds_per_bucket, shape.seconds_per_slice, slo, slo.read_max, \
-                 slo.read_target";
+                 slo.read_target, storage, storage.compaction, storage.compression";
     for path in ["name", "etag", "shap", "shape.", "shape.seconds", "", "*", "slo.read_max.seconds"] {
         let error = changed_spec(&other(), &shown(&other()), Some(&mask(&["shape", path]))).unwrap_err();
         assert_eq!(error.reason(), Reason::FieldInvalid);
@@ -141,6 +147,28 @@ fn bad_values_name_their_field() {
         refusal(|wire| wire.shape = Some(v1::Shape { buckets_per_id: 65_536, ..v1::Shape::default() })),
         "shape.buckets_per_id: is 65536; choose 1 to 64"
     );
+    assert_eq!(
+        refusal(|wire| wire.consistency = "QUORUM".to_owned()),
+        "consistency: is `QUORUM`; choose LOCAL_ONE, LOCAL_QUORUM or EACH_QUORUM"
+    );
+    let storage = |compaction: &str, compression: &str| {
+        Some(v1::Storage { compaction: compaction.to_owned(), compression: compression.to_owned() })
+    };
+    let mut wire = v1::Namespace { name: "orders".to_owned(), ..v1::Namespace::default() };
+    for (asked, says) in [
+        (
+            storage("tiered", ""),
+            "storage.compaction: is `tiered`; choose unified, leveled, size_tiered, time_window or \"\" for the \
+             store's choice",
+        ),
+        (
+            storage("", "gzip"),
+            "storage.compression: is `gzip`; choose lz4, zstd, none or \"\" for the store's choice",
+        ),
+    ] {
+        wire.storage = asked;
+        assert_eq!(new_namespace(Some(&wire)).unwrap_err().to_string(), says);
+    }
     assert!(refusal(|wire| wire.name = "Orders".to_owned()).starts_with("namespace.name: "));
     let missing = new_namespace(None).unwrap_err().to_string();
     assert_eq!(missing, "namespace: is missing; send at least its name");

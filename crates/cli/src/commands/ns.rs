@@ -30,8 +30,9 @@ Examples:
   braid ns create plays --slice 1d --bucket 1h --buckets-per-id 4
   braid ns create plays --bucket 5m --validate-only
   braid ns create audit --accept-limit 0 --close-after 0 --delete-after 0
+  braid ns create clicks --consistency LOCAL_ONE --compression zstd
 
-The last one takes events of any age and keeps them for ever.";
+The last but one takes events of any age and keeps them for ever.";
 
 const SET: &str = "\
 Examples:
@@ -39,7 +40,8 @@ Examples:
   braid ns set plays --delete-after 0 --reason 'kept for the auditors'
   braid ns set plays --bucket 10m --etag \"$ETAG\"         as `ns show` gave it
 
-Only what is given changes. Slices that exist keep the shape they have.";
+Only what is given changes. Slices that exist keep the shape, the compaction and
+the compression that they have.";
 
 const RM: &str = "\
 Examples:

@@ -28,6 +28,8 @@ struct Parts {
     delete: String,
     target: String,
     max: String,
+    compaction: String,
+    compression: String,
 }
 
 impl Parts {
@@ -35,6 +37,7 @@ impl Parts {
         let shape = namespace.shape.unwrap_or_default();
         let retention = namespace.retention.unwrap_or_default();
         let slo = namespace.slo.unwrap_or_default();
+        let storage = namespace.storage.clone().unwrap_or_default();
         Self {
             slice: seconds(shape.seconds_per_slice),
             bucket: seconds(shape.seconds_per_bucket),
@@ -45,8 +48,18 @@ impl Parts {
             delete: or_zero(retention.delete_after, NEVER),
             target: value::duration(value::from_wire(slo.read_target)),
             max: value::duration(value::from_wire(slo.read_max)),
+            compaction: or_choice(&storage.compaction),
+            compression: or_choice(&storage.compression),
         }
     }
+}
+
+/// What the store's own choice is called.
+const CHOICE: &str = "default";
+
+/// A name whose empty form is the store's choice.
+pub(super) fn or_choice(name: &str) -> String {
+    if name.is_empty() { CHOICE.to_owned() } else { name.to_owned() }
 }
 
 /// Seconds as a duration.
@@ -76,6 +89,9 @@ impl Record for NamespaceRecord<'_> {
         "delete_after",
         "read_target",
         "read_max",
+        "consistency",
+        "compaction",
+        "compression",
         "incarnation",
         "etag",
         "created",
@@ -103,6 +119,7 @@ impl Record for NamespaceRecord<'_> {
             namespace.shape.unwrap_or_default();
         let retention = namespace.retention.unwrap_or_default();
         let slo = namespace.slo.unwrap_or_default();
+        let storage = namespace.storage.clone().unwrap_or_default();
         let duration = |wire| value::duration(value::from_wire(wire));
         vec![vec![
             namespace.name.clone(),
@@ -115,6 +132,9 @@ impl Record for NamespaceRecord<'_> {
             duration(retention.delete_after),
             duration(slo.read_target),
             duration(slo.read_max),
+            namespace.consistency.clone(),
+            storage.compaction,
+            storage.compression,
             namespace.incarnation.to_string(),
             namespace.etag.clone(),
             value::time(namespace.created),
@@ -148,6 +168,9 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
         ("delete", parts.delete, delete),
         ("read target", parts.target, "what a read is meant to take"),
         ("read max", parts.max, "then a read answers what it has"),
+        ("consistency", namespace.consistency.clone(), "so many replicas answer, in a cluster"),
+        ("compaction", parts.compaction, "how a cluster merges the files of future slices"),
+        ("compression", parts.compression, "how it compresses them"),
         ("incarnation", namespace.incarnation.to_string(), "which making of the name this is"),
         ("etag", namespace.etag.clone(), "names this state"),
         ("created", value::time(created), ""),
@@ -166,7 +189,7 @@ fn either(value: &str, said: &'static str, of_zero: &'static str) -> &'static st
 
 #[cfg(test)]
 mod tests {
-    use api::admin::v1::{Retention, Slo};
+    use api::admin::v1::{Retention, Slo, Storage};
 
     use super::*;
 
@@ -182,6 +205,8 @@ mod tests {
             incarnation: 2,
             etag: "\"e\"".to_owned(),
             created: Some(prost_types::Timestamp { seconds: 1_778_542_920, nanos: 1 }),
+            consistency: "LOCAL_QUORUM".to_owned(),
+            storage: Some(Storage { compaction: "leveled".to_owned(), compression: String::new() }),
         }
     }
 
@@ -192,7 +217,7 @@ mod tests {
         assert_eq!(record.row(), ["plays", "1d", "1h", "4", "10m", "forever", "2"]);
         assert_eq!(
             record.lines().concat().join(" "),
-            "plays 86400 3600 4 10m 0s 30d 0s 500ms 10s 2 \"e\" 2026-05-11T23:42:00.000000001Z"
+            "plays 86400 3600 4 10m 0s 30d 0s 500ms 10s LOCAL_QUORUM leveled  2 \"e\" 2026-05-11T23:42:00.000000001Z"
         );
         assert_eq!(record.lines().concat().len(), NamespaceRecord::FIELDS.len());
         assert_eq!(record.row().len(), NamespaceRecord::COLUMNS.len());
@@ -202,7 +227,7 @@ mod tests {
     fn one_in_full() {
         let text = describe(&namespace(), None);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 13);
+        assert_eq!(lines.len(), 16);
         assert_eq!(lines[0], "name         plays");
         assert_eq!(lines[4], "accept       10m                   events older than this are refused");
         assert_eq!(lines[5], "future       any                   events may lie anywhere ahead");
@@ -211,6 +236,12 @@ mod tests {
             "close        30d                   after its end a slice takes writes for so long"
         );
         assert_eq!(lines[7], "delete       never                 slices are kept for ever");
-        assert_eq!(lines[12], "created      2026-05-11T23:42:00Z");
+        assert_eq!(lines[10], "consistency  LOCAL_QUORUM          so many replicas answer, in a cluster");
+        assert_eq!(
+            lines[11],
+            "compaction   leveled               how a cluster merges the files of future slices"
+        );
+        assert_eq!(lines[12], "compression  default               how it compresses them");
+        assert_eq!(lines[15], "created      2026-05-11T23:42:00Z");
     }
 }

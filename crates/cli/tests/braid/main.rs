@@ -11,3 +11,4 @@ mod kill;
 mod process;
 mod readme;
 mod waiting;
+mod wishes;

@@ -4,6 +4,7 @@
 mod namespaces;
 pub(crate) mod record;
 mod retention;
+pub(crate) mod setting;
 mod slices;
 mod state;
 

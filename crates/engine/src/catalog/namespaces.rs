@@ -46,7 +46,7 @@ impl Catalog {
         changed.spec = spec;
         let stored = self.stored(name, &present).await?;
         let mut dataset = self.put(name, Some(&stored), changed).await?;
-        dataset.layouts = present.layouts.clone();
+        (dataset.layouts, dataset.storages) = (present.layouts.clone(), present.storages.clone());
         (dataset.blocks, dataset.blocks_version) = (Arc::clone(&present.blocks), present.blocks_version);
         Ok(self.publish(dataset))
     }

@@ -3,8 +3,9 @@
 use bytes::Bytes;
 use model::{Layout, NamespaceName, Segment, Shape, ShapeSpec, Timeline};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use store::MetaKey;
+use store::{MetaKey, Storage};
 
+use super::setting::{StorageRecord, is_default};
 use crate::{Error, NamespaceSpec, Reason, Result};
 
 const VERSION: u32 = 1;
@@ -30,7 +31,7 @@ pub(crate) struct SegmentRecord {
     pub(crate) shape: crate::Shape,
 }
 
-/// A slice that exists, with its frozen shape.
+/// A slice that exists, with its frozen shape and storage.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SliceRecord {
@@ -41,6 +42,8 @@ pub(crate) struct SliceRecord {
     pub(crate) buckets_per_id: u16,
     pub(crate) hash_version: u8,
     pub(crate) split_stride: u16,
+    #[serde(default, skip_serializing_if = "is_default", with = "StorageRecord")]
+    pub(crate) storage: Storage,
 }
 
 impl NamespaceRecord {
@@ -69,7 +72,7 @@ impl NamespaceRecord {
 
 impl SliceRecord {
     /// The record of a slice.
-    pub(crate) fn new(layout: &Layout) -> Self {
+    pub(crate) fn new(layout: &Layout, storage: Storage) -> Self {
         let width = (layout.slice.end() - layout.slice.start()) / model::time::NANOS_PER_SECOND;
         Self {
             version: VERSION,
@@ -79,6 +82,7 @@ impl SliceRecord {
             buckets_per_id: layout.shape.buckets_per_id,
             hash_version: layout.shape.hash_version,
             split_stride: layout.shape.split_stride,
+            storage,
         }
     }
 
@@ -130,22 +134,42 @@ pub(crate) fn decode<T: DeserializeOwned>(stored: &[u8]) -> Result<T> {
 
 #[cfg(test)]
 mod tests {
+    use store::{Compaction, Compression, Consistency};
+
     use super::*;
 
     const GOLDEN: &str = include_str!("../../golden/catalog.txt");
+    const GOLDEN_STORAGE: &str = include_str!("../../golden/catalog-storage.txt");
 
     #[test]
     fn records_are_written_and_read_as_they_always_were() {
-        let namespace = NamespaceRecord::new(3, 1_774_656_000_000_000_000, NamespaceSpec::default());
+        check(NamespaceSpec::default(), GOLDEN);
+        assert!(decode::<SliceRecord>(b"{}").is_err());
+    }
+
+    #[test]
+    fn so_are_those_that_say_something_to_the_store() {
+        let storage = Storage { compaction: Compaction::TimeWindow, compression: Compression::Zstd };
+        let consistency = Consistency::EachQuorum;
+        check(NamespaceSpec { consistency, storage, ..NamespaceSpec::default() }, GOLDEN_STORAGE);
+        let unknown = GOLDEN_STORAGE.replace("zstd", "lzma");
+        for line in unknown.lines() {
+            let error = decode::<SliceRecord>(line.as_bytes()).unwrap_err().to_string();
+            assert!(error.contains("a newer version may have written it"), "{error}");
+        }
+    }
+
+    fn check(spec: NamespaceSpec, golden: &str) {
+        let storage = spec.storage;
+        let namespace = NamespaceRecord::new(3, 1_774_656_000_000_000_000, spec);
         let slice =
             namespace.timeline().unwrap().slice_of(model::Timestamp::from_nanos(namespace.created).unwrap());
-        let slice = SliceRecord::new(&Layout { slice, shape: namespace.shape_at(0).unwrap() });
+        let slice = SliceRecord::new(&Layout { slice, shape: namespace.shape_at(0).unwrap() }, storage);
         let text = |bytes: Bytes| String::from_utf8(bytes.to_vec()).unwrap();
         let written = format!("{}\n{}\n", text(encode(&namespace).unwrap()), text(encode(&slice).unwrap()));
-        assert_eq!(written, GOLDEN);
-        let mut lines = GOLDEN.lines();
+        assert_eq!(written, golden);
+        let mut lines = golden.lines();
         assert_eq!(decode::<NamespaceRecord>(lines.next().unwrap().as_bytes()).unwrap(), namespace);
         assert_eq!(decode::<SliceRecord>(lines.next().unwrap().as_bytes()).unwrap(), slice);
-        assert!(decode::<SliceRecord>(b"{}").is_err());
     }
 }

@@ -45,7 +45,7 @@ impl Catalog {
             }
             let mut left = Dataset::clone(&present);
             for layout in &expired {
-                left.layouts.remove(layout.slice.start());
+                left.remove(layout.slice.start());
             }
             self.publish(left);
             for layout in &expired {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use model::{Layout, Timestamp};
-use store::{CasOutcome, Enumerate, ErrorKind, MetaChange};
+use store::{CasOutcome, Enumerate, ErrorKind, MetaChange, Storage};
 
 use super::record::{self, SliceRecord};
 use super::{Catalog, Dataset};
@@ -38,9 +38,9 @@ impl Catalog {
                 continue;
             }
             match self.make_slice(&ensured.dataset, *time).await {
-                Ok((layout, made)) => {
+                Ok((layout, storage, made)) => {
                     let mut dataset = Dataset::clone(&ensured.dataset);
-                    dataset.layouts.insert(layout);
+                    dataset.insert(layout, storage);
                     // At once: a caller that is dropped behind this leaves a slice that everybody knows.
                     ensured.dataset = self.publish(dataset);
                     ensured.made += usize::from(made);
@@ -53,11 +53,11 @@ impl Catalog {
         Ok(ensured)
     }
 
-    /// The slice of `time`, and whether this call made it.
+    /// The slice of `time`, how its table is kept, and whether this call made it.
     ///
-    /// The record comes first and freezes the shape; whoever finds it made by somebody else takes that one. A crash
+    /// The record comes first and freezes shape and storage; whoever finds it made by somebody else takes those. A crash
     /// before the table was made is settled by the next load.
-    async fn make_slice(&self, dataset: &Dataset, time: Timestamp) -> Result<(Layout, bool)> {
+    async fn make_slice(&self, dataset: &Dataset, time: Timestamp) -> Result<(Layout, Storage, bool)> {
         let name = &dataset.namespace.name;
         if dataset.layouts.iter().count() >= SLICES_MAX {
             let message = format!(
@@ -68,18 +68,20 @@ impl Catalog {
         }
         let slice = dataset.timeline.slice_of(time);
         let mut layout = Layout { slice, shape: dataset.record.shape_at(slice.start())? };
+        let mut storage = dataset.namespace.spec.storage;
         let key = record::slice_key(name, dataset.namespace.incarnation, slice.start());
-        let change = MetaChange::Put(record::encode(&SliceRecord::new(&layout))?);
+        let change = MetaChange::Put(record::encode(&SliceRecord::new(&layout, storage))?);
         let mut made = None;
         match self.store.meta_cas(&key, None, change).await? {
             CasOutcome::Applied(version) => made = Some(version),
             CasOutcome::Conflict(Some(theirs)) => {
-                layout.shape = record::decode::<SliceRecord>(&theirs.value)?.shape();
+                let theirs: SliceRecord = record::decode(&theirs.value)?;
+                (layout.shape, storage) = (theirs.shape(), theirs.storage);
             }
             CasOutcome::Conflict(None) => {}
         }
-        match self.store.create_table(&dataset.table(&layout)).await {
-            Ok(_) => Ok((layout, made.is_some())),
+        match self.store.create_table(&dataset.table(&layout), &storage).await {
+            Ok(_) => Ok((layout, storage, made.is_some())),
             Err(error) if error.kind() == ErrorKind::Invalid => {
                 // The store has all the tables it may have. A record without a table would keep the next start from
                 // loading, so it goes again.
@@ -114,7 +116,12 @@ impl Catalog {
         let Some((present, next)) = due(dataset, self.env.clock.wall()) else { return Ok(0) };
         // Also the present slice may have been made ahead. Without a look inside, a namespace that nobody writes to
         // would get slices for ever.
-        let any = Enumerate { table: dataset.table(&present), after: None, partitions_max: 1 };
+        let any = Enumerate {
+            table: dataset.table(&present),
+            after: None,
+            partitions_max: 1,
+            consistency: dataset.namespace.spec.consistency,
+        };
         match self.store.enumerate(any).await {
             Ok(found) if found.partitions.is_empty() => return Ok(0),
             Ok(_) => {}

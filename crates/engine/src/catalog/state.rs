@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use env::Env;
 use model::{Layout, Layouts, NamespaceName, SeriesId, TableName, TableRef, Timeline};
-use store::{MetaRecord, MetaVersion, Store};
+use store::{MetaRecord, MetaVersion, Storage, Store};
 use tokio::sync::Mutex;
 
 use super::record::{self, NamespaceRecord, SliceRecord};
@@ -23,6 +23,8 @@ pub(crate) struct Dataset {
     pub(crate) version: MetaVersion,
     pub(crate) timeline: Timeline,
     pub(crate) layouts: Layouts,
+    /// How the table of each slice is kept, by the slice's start.
+    pub(crate) storages: BTreeMap<i64, Storage>,
     pub(crate) blocks: Arc<BlockList>,
     /// Of the stored list that `blocks` is; none where nothing was ever blocked.
     pub(crate) blocks_version: Option<MetaVersion>,
@@ -38,8 +40,21 @@ impl Dataset {
             etag: format!("{}-{}", record.incarnation, version.0),
         };
         let timeline = record.timeline()?;
-        let (layouts, blocks, blocks_version) = (Layouts::default(), Arc::default(), None);
-        Ok(Self { namespace, record, version, timeline, layouts, blocks, blocks_version })
+        let (layouts, storages) = (Layouts::default(), BTreeMap::new());
+        let (blocks, blocks_version) = (Arc::default(), None);
+        Ok(Self { namespace, record, version, timeline, layouts, storages, blocks, blocks_version })
+    }
+
+    /// Adds a slice and how its table is kept.
+    pub(crate) fn insert(&mut self, layout: Layout, storage: Storage) {
+        self.layouts.insert(layout);
+        self.storages.entry(layout.slice.start()).or_insert(storage);
+    }
+
+    /// Removes a slice.
+    pub(crate) fn remove(&mut self, start: i64) {
+        self.layouts.remove(start);
+        self.storages.remove(&start);
     }
 
     /// Refuses `access` to a series that is blocked at `now`.
@@ -99,8 +114,8 @@ impl Catalog {
             let slice: SliceRecord = record::decode(&stored.value)?;
             let time = model::Timestamp::from_nanos(slice.start)?;
             let layout = Layout { slice: dataset.timeline.slice_of(time), shape: slice.shape() };
-            self.store.create_table(&dataset.table(&layout)).await?;
-            dataset.layouts.insert(layout);
+            self.store.create_table(&dataset.table(&layout), &slice.storage).await?;
+            dataset.insert(layout, slice.storage);
         }
         Ok(())
     }

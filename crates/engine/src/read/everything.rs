@@ -35,7 +35,12 @@ impl Walk<'_> {
             }
             loop {
                 let table = reading.dataset.table(&layout);
-                let request = Enumerate { table, after: after.clone(), partitions_max: LISTED_AT_ONCE };
+                let request = Enumerate {
+                    table,
+                    after: after.clone(),
+                    partitions_max: LISTED_AT_ONCE,
+                    consistency: reading.dataset.namespace.spec.consistency,
+                };
                 let Some(page) = self.patience.wait(reading.store.enumerate(request)).await else {
                     return Ok(Filled::TimeOver);
                 };

@@ -143,6 +143,8 @@ impl GroupReader {
                 partition,
                 rows_max: rows_to_ask(wanted_rows).min(source.rows_hint),
                 bytes_max: (GROUP_BYTES / count as u64).max(least),
+                consistency: source.dataset.namespace.spec.consistency,
+                hedge_after: source.dataset.namespace.spec.hedge_after(),
             };
             PartitionReader::open(Arc::clone(source.store), Arc::clone(source.clock), scan, wanted_rows)
         });

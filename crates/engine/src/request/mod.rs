@@ -152,6 +152,8 @@ pub struct SliceInfo {
     pub slice: Slice,
     /// The shape it was made with.
     pub shape: model::Shape,
+    /// How its table is kept.
+    pub storage: store::Storage,
     /// Whether it takes writes.
     pub state: SliceState,
 }

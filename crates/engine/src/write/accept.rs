@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use model::{NamespaceName, Timestamp};
+use store::Consistency;
 
 use super::validate::Window;
 use crate::catalog::{Catalog, Dataset};
@@ -25,6 +26,11 @@ impl Accepting {
         let dataset = catalog.find_same(name, incarnation)?;
         let window = Window::of(&dataset.namespace.spec, now);
         Ok(Self { dataset, window, now })
+    }
+
+    /// What a write of this moment asks for.
+    pub(crate) fn consistency(&self) -> Consistency {
+        self.dataset.namespace.spec.consistency
     }
 
     /// Whether an event of this time is not too old: inside the accept limit, its slice not closed.

@@ -3,7 +3,7 @@
 use futures::StreamExt;
 use futures::stream;
 use model::{PartitionKey, Row, TableRef};
-use store::{Durability, PartitionBatch, limits};
+use store::{Consistency, Durability, PartitionBatch, limits};
 
 use super::accept::Accepting;
 use super::queue::{COALESCE, WriteQueue, weight};
@@ -69,12 +69,13 @@ impl WriteQueue {
         state.storing -= 1;
     }
 
-    /// Drops rows that must not be stored any more.
+    /// Drops rows that must not be stored any more; the others ask for what their namespace asks for by now.
     fn sift(&self, batch: &mut PartitionBatch) {
         let before = batch.rows.len();
         let (name, incarnation) = (&batch.table.namespace, batch.table.incarnation);
         match Accepting::at(&self.catalog, name, incarnation, self.env.clock.wall()) {
             Ok(accepting) => {
+                batch.consistency = accepting.consistency();
                 batch.rows.retain(|row| accepting.takes(row.key.event_time));
                 let late = before - batch.rows.len();
                 self.lose(Dropped::TooOld, late, &"they grew too old in the queue; raise accept_limit");
@@ -116,7 +117,12 @@ fn cut(table: &TableRef, partition: &PartitionKey, rows: Vec<Row>) -> Vec<Partit
             || batches.last().is_some_and(|batch| batch.rows.len() + event.len() > limits::BATCH_ROWS_MAX);
         if full {
             let (table, partition) = (table.clone(), partition.clone());
-            batches.push(PartitionBatch { table, partition, rows: Vec::new() });
+            batches.push(PartitionBatch {
+                table,
+                partition,
+                rows: Vec::new(),
+                consistency: Consistency::default(),
+            });
             bytes = 0;
         }
         if let Some(batch) = batches.last_mut() {

@@ -49,8 +49,12 @@ pub(crate) fn place(
             full.extend(open.remove(&address).map(|(placed, _)| placed));
         }
         let (placed, held) = open.entry(address).or_insert_with_key(|(table, partition)| {
-            let batch =
-                PartitionBatch { table: table.clone(), partition: partition.clone(), rows: Vec::new() };
+            let batch = PartitionBatch {
+                table: table.clone(),
+                partition: partition.clone(),
+                rows: Vec::new(),
+                consistency: dataset.namespace.spec.consistency,
+            };
             (Placed { batch, events: Vec::new() }, 0)
         });
         placed.batch.rows.extend(event.rows);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use store_cassandra::{Consistency, Options};
+use store_cassandra::Options;
 
 use super::settings::Config;
 
@@ -22,17 +22,14 @@ pub struct Cassandra {
     pub user: String,
     /// The file that holds the password of `user`; empty where there is none. Default empty.
     pub password_file: PathBuf,
-    /// Replicas that answer before a write is acknowledged or a read returns. Default a local quorum.
-    pub consistency: Consistency,
     /// Connections to each node. Default 2.
     pub connections_per_node: usize,
 }
 
 impl Default for Cassandra {
     fn default() -> Self {
-        let Options {
-            contact_points, keyspace_prefix, replication, consistency, connections_per_node, ..
-        } = Options::default();
+        let Options { contact_points, keyspace_prefix, replication, connections_per_node, .. } =
+            Options::default();
         Self {
             contact_points,
             local_datacenter: String::new(),
@@ -40,7 +37,6 @@ impl Default for Cassandra {
             replication,
             user: String::new(),
             password_file: PathBuf::new(),
-            consistency,
             connections_per_node,
         }
     }
@@ -58,7 +54,6 @@ impl Config {
             local_datacenter: local,
             keyspace_prefix: cassandra.keyspace_prefix,
             replication: cassandra.replication,
-            consistency: cassandra.consistency,
             connections_per_node: cassandra.connections_per_node,
             tables_max: if tables == 0 { own.tables_max } else { tables },
             ..own
@@ -83,18 +78,5 @@ impl Config {
             found.push(("store.cassandra.replication", advice));
         }
         found
-    }
-}
-
-/// Every consistency that can be asked for.
-pub(super) const CONSISTENCIES: [Consistency; 3] =
-    [Consistency::LocalOne, Consistency::LocalQuorum, Consistency::EachQuorum];
-
-/// Its name in the settings: Cassandra's own.
-pub(super) const fn consistency_name(consistency: Consistency) -> &'static str {
-    match consistency {
-        Consistency::LocalOne => "LOCAL_ONE",
-        Consistency::LocalQuorum => "LOCAL_QUORUM",
-        Consistency::EachQuorum => "EACH_QUORUM",
     }
 }

@@ -43,7 +43,7 @@ pub(super) struct Key {
 }
 
 /// Every setting.
-pub(super) static KEYS: [Key; 26] = [
+pub(super) static KEYS: [Key; 25] = [
     Key {
         name: "server.listen",
         help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
@@ -142,12 +142,6 @@ pub(super) static KEYS: [Key; 26] = [
         help: "The file that holds the password of the user, and nothing else; read at start.",
         flag: None,
         place: |config| Place::File(&mut config.store.cassandra.password_file),
-    },
-    Key {
-        name: "store.cassandra.consistency",
-        help: "Replicas that answer before a write is acknowledged or a read returns.",
-        flag: None,
-        place: |config| Place::Consistency(&mut config.store.cassandra.consistency),
     },
     Key {
         name: "store.cassandra.connections_per_node",

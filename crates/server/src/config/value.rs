@@ -8,9 +8,6 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use store_cassandra::Consistency;
-
-use super::cassandra::{CONSISTENCIES, consistency_name};
 use super::forms::{self, Form};
 use super::settings::{Backend, Level, LogFormat};
 use super::units::{duration, duration_text, size, size_text};
@@ -49,7 +46,6 @@ pub(super) enum Place<'c> {
     Text(&'c mut String, Form),
     Nodes(&'c mut Vec<String>),
     Replicas(&'c mut BTreeMap<String, usize>),
-    Consistency(&'c mut Consistency),
     Count(&'c mut usize, RangeInclusive<usize>),
     Size(&'c mut u64, RangeInclusive<u64>),
     Time(&'c mut Duration, RangeInclusive<Duration>),
@@ -110,7 +106,6 @@ impl Place<'_> {
             }
             Self::Nodes(place) => put(place, forms::nodes(value)),
             Self::Replicas(place) => put(place, forms::replicas(value)),
-            Self::Consistency(place) => put(place, one_of(CONSISTENCIES, consistency_name, value)),
             Self::Count(place, range) => {
                 let count = value.number().and_then(|number| usize::try_from(number).ok());
                 put(place, count.filter(|count| range.contains(count)))
@@ -152,7 +147,6 @@ impl Place<'_> {
             Self::Text(_, form) => form.allowed.to_owned(),
             Self::Nodes(_) => forms::NODES_ALLOWED.to_owned(),
             Self::Replicas(_) => forms::REPLICAS_ALLOWED.to_owned(),
-            Self::Consistency(_) => listed(CONSISTENCIES, consistency_name),
             Self::Count(_, range) => format!("a whole number from {} to {}", range.start(), range.end()),
             Self::Size(_, range) => {
                 format!("a size from {} to {}", size_text(*range.start()), size_text(*range.end()))
@@ -179,7 +173,6 @@ impl Place<'_> {
             Self::Text(place, _) => quoted(place),
             Self::Nodes(place) => forms::nodes_text(place),
             Self::Replicas(place) => forms::replicas_text(place),
-            Self::Consistency(place) => quoted(consistency_name(**place)),
             Self::Count(place, _) => place.to_string(),
             Self::Size(place, _) => {
                 let text = size_text(**place);

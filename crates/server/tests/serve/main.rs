@@ -17,3 +17,4 @@ mod operating;
 mod search;
 mod twins;
 mod waiting;
+mod wishes;

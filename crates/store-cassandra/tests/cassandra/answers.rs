@@ -9,7 +9,7 @@ use bytes::Bytes;
 use model::{Interval, Order, PartitionKey, Row, SeriesId, TableRef};
 use scylla::client::session::Session;
 use store::conformance::{Fixture, row};
-use store::{Scan, ScanPage};
+use store::{Consistency, Scan, ScanPage};
 
 use crate::node;
 
@@ -67,6 +67,8 @@ impl Counted {
             from: Bound::Unbounded,
             rows_max: ROWS_MAX,
             bytes_max: BYTES_MAX,
+            consistency: Consistency::default(),
+            hedge_after: None,
         };
         let page = self.fixture.store.scan(scan).await.unwrap();
         (page, reads(&self.session, &self.table).await - before)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use model::{PartitionKey, Row, SeriesId};
 use store::conformance::{Fixture, row};
-use store::{Durability, ErrorKind, PartitionBatch};
+use store::{Consistency, Durability, ErrorKind, PartitionBatch};
 
 use crate::node;
 
@@ -20,7 +20,12 @@ fn item(time: i64, item: usize, bytes: usize) -> Row {
 async fn check(rows: Vec<Row>, expect: Option<ErrorKind>) {
     let fixture = Fixture::new(Arc::new(node::store().await));
     let table = fixture.made(1).await;
-    let batch = PartitionBatch { table: table.clone(), partition: at(), rows: rows.clone() };
+    let batch = PartitionBatch {
+        table: table.clone(),
+        partition: at(),
+        rows: rows.clone(),
+        consistency: Consistency::default(),
+    };
     let outcome = fixture.store.upsert(batch, Durability::Synced).await;
     assert_eq!(outcome.map_err(|error| error.kind()).err(), expect);
     let expected = if expect.is_none() { rows } else { Vec::new() };

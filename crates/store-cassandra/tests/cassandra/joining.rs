@@ -1,7 +1,7 @@
 //! Joining: what is wrong is said, with what to do, and nothing is made.
 
-use store::{ErrorKind, Store};
-use store_cassandra::{Consistency, Options};
+use store::{ErrorKind, Storage, Store};
+use store_cassandra::Options;
 
 use crate::node;
 
@@ -60,7 +60,7 @@ async fn the_number_of_tables_is_limited() {
     let fixture =
         store::conformance::Fixture::new(std::sync::Arc::new(node::connect_with(options).await.unwrap()));
     let (first, _) = (fixture.made(1).await, fixture.made(2).await);
-    let error = fixture.store.create_table(&fixture.table(3)).await.unwrap_err();
+    let error = fixture.store.create_table(&fixture.table(3), &Storage::default()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Invalid);
     assert!(error.to_string().contains("max_tables"), "{error}");
     fixture.store.drop_table(&first).await.unwrap();
@@ -70,18 +70,4 @@ async fn the_number_of_tables_is_limited() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_joined_is_ready() {
     node::connect().await.ready().await.unwrap();
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_store_that_asks_one_replica_reads_what_it_wrote() {
-    let options = Options { consistency: Consistency::LocalOne, ..node::options().await };
-    let fixture =
-        store::conformance::Fixture::new(std::sync::Arc::new(node::connect_with(options).await.unwrap()));
-    let table = fixture.made(1).await;
-    let at =
-        model::PartitionKey { series: model::SeriesId::new("s").unwrap(), time_bucket: 0, event_bucket: 0 };
-    let rows = [store::conformance::row(5, "e", "i", "v")];
-    fixture.write(&table, &at, &rows).await;
-    assert_eq!(fixture.read(&table, &at).await, rows);
-    assert_eq!(fixture.partitions(&table, 10).await, [at]);
 }

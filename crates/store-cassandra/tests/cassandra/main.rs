@@ -9,6 +9,8 @@ mod collisions;
 mod conformance;
 mod estimates;
 mod joining;
+mod kept;
+mod levels;
 mod node;
 mod removed;
 mod servers;

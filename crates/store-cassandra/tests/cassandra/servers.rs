@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use model::{PartitionKey, SeriesId, TableRef};
 use store::conformance::{Fixture, row};
-use store::{CasOutcome, Durability, Effort, ErrorKind, MetaChange, MetaKey, PartitionBatch, TableOutcome};
+use store::{
+    CasOutcome, Consistency, Durability, Effort, ErrorKind, MetaChange, MetaKey, PartitionBatch, Storage,
+    TableOutcome,
+};
 
 use crate::node;
 
@@ -32,7 +35,11 @@ async fn servers_that_make_one_table_at_once_make_it_once() {
     let (one, other) = two().await;
     for number in 0..4 {
         let table = one.table(number);
-        let (made, found) = tokio::join!(one.store.create_table(&table), other.store.create_table(&table));
+        let storage = Storage::default();
+        let (made, found) = tokio::join!(
+            one.store.create_table(&table, &storage),
+            other.store.create_table(&table, &storage)
+        );
         let outcomes = [made.unwrap(), found.unwrap()];
         assert_eq!(
             outcomes.iter().filter(|outcome| **outcome == TableOutcome::Done).count(),
@@ -52,8 +59,12 @@ async fn a_table_that_another_server_dropped_and_made_again_is_used_as_it_is_now
     assert_eq!(other.read(&table, &at()).await.len(), 1);
     assert_eq!(one.store.drop_table(&table).await.unwrap(), TableOutcome::Done);
 
-    let batch =
-        PartitionBatch { table: table.clone(), partition: at(), rows: vec![row(5, "e", "i", "lost")] };
+    let batch = PartitionBatch {
+        table: table.clone(),
+        partition: at(),
+        rows: vec![row(5, "e", "i", "lost")],
+        consistency: Consistency::default(),
+    };
     let error = other.store.upsert(batch, Durability::Synced).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoTable, "{error}");
     assert_eq!(other.store.drop_table(&table).await.unwrap(), TableOutcome::Already);
@@ -70,7 +81,7 @@ async fn a_table_that_was_left_half_made_is_finished() {
     let table = one.table(1);
     leave(&table, "00000000-0000-4000-8000-00000000abcd", "making").await;
     assert_eq!(one.store.list_tables().await.unwrap().iter().filter(|found| **found == table).count(), 0);
-    assert_eq!(one.store.create_table(&table).await.unwrap(), TableOutcome::Done);
+    assert_eq!(one.store.create_table(&table, &Storage::default()).await.unwrap(), TableOutcome::Done);
     one.write(&table, &at(), &[row(5, "e", "i", "v")]).await;
     assert_eq!(one.store.drop_table(&table).await.unwrap(), TableOutcome::Done);
 }
@@ -84,7 +95,7 @@ async fn a_table_that_was_left_half_dropped_is_dropped_before_it_is_made_again()
                 WHERE part = 'all' AND namespace = ? AND incarnation = 1 AND name = ? IF state = 'live'";
     let session = node::session().await;
     session.query_unpaged(text, (table.namespace.as_str(), table.name.as_str())).await.unwrap();
-    assert_eq!(other.store.create_table(&table).await.unwrap(), TableOutcome::Done);
+    assert_eq!(other.store.create_table(&table, &Storage::default()).await.unwrap(), TableOutcome::Done);
     assert_eq!(one.read(&table, &at()).await, []);
 }
 
@@ -98,7 +109,7 @@ async fn a_stray_table_without_a_row_does_not_become_the_table() {
         stray.name.as_str()
     );
     node::session().await.query_unpaged(text, ()).await.unwrap();
-    assert_eq!(one.store.create_table(&stray).await.unwrap(), TableOutcome::Done);
+    assert_eq!(one.store.create_table(&stray, &Storage::default()).await.unwrap(), TableOutcome::Done);
     one.write(&stray, &at(), &[row(5, "e", "i", "v")]).await;
     assert_eq!(one.read(&stray, &at()).await, [row(5, "e", "i", "v")]);
 }
@@ -109,7 +120,12 @@ async fn a_table_that_only_a_node_does_not_know_is_not_called_missing() {
     let table = one.made(1).await;
     let text = format!("DROP TABLE \"{}\".{}", node::keyspace(&table), table.name.as_str());
     node::session().await.query_unpaged(text, ()).await.unwrap();
-    let batch = PartitionBatch { table: table.clone(), partition: at(), rows: vec![row(5, "e", "i", "v")] };
+    let batch = PartitionBatch {
+        table: table.clone(),
+        partition: at(),
+        rows: vec![row(5, "e", "i", "v")],
+        consistency: Consistency::default(),
+    };
     let error = one.store.upsert(batch, Durability::Synced).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unknown, "{error}");
     let error = one.store.histogram(&table, Effort::Measure).await.unwrap_err();

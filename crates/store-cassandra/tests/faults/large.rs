@@ -9,7 +9,7 @@ use model::{Interval, Order, PartitionKey, Row, SeriesId};
 use scylla::client::session_builder::SessionBuilder;
 use scylla::statement::Statement;
 use store::conformance::{Fixture, row};
-use store::{Scan, limits};
+use store::{Consistency, Scan, limits};
 
 use crate::nodes::Nodes;
 
@@ -42,6 +42,8 @@ pub(crate) async fn check(nodes: &Nodes, fixture: &Fixture) {
         from: Bound::Unbounded,
         rows_max: ROWS,
         bytes_max: limits::SCAN_BYTES_MAX,
+        consistency: Consistency::default(),
+        hedge_after: None,
     };
     let page = fixture.store.scan(scan).await.unwrap();
     assert_eq!(page.rows.len(), ROWS);

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod board;
+mod hedge;
 mod large;
 mod nodes;
 mod records;
@@ -15,9 +16,9 @@ mod scenarios;
 use std::sync::Arc;
 
 use env::Env;
-use store::Store;
 use store::conformance::Fixture;
-use store_cassandra::{CassandraStore, Consistency, Options};
+use store::{Consistency, Store};
+use store_cassandra::{CassandraStore, Options};
 
 use crate::board::Board;
 use crate::nodes::Nodes;
@@ -28,11 +29,10 @@ use crate::rows::Rows;
 const WRITERS: usize = 3;
 const READERS: usize = 2;
 
-async fn server(nodes: &Nodes, consistency: Consistency) -> Arc<dyn Store> {
+async fn server(nodes: &Nodes) -> Arc<dyn Store> {
     let options = Options {
         contact_points: nodes.addresses(),
         keyspace_prefix: "faults".to_owned(),
-        consistency,
         ..Options::default()
     };
     Arc::new(CassandraStore::connect(&options, Env::system()).await.unwrap())
@@ -42,10 +42,10 @@ async fn server(nodes: &Nodes, consistency: Consistency) -> Arc<dyn Store> {
 async fn nothing_acknowledged_is_lost_and_nothing_hangs() {
     let env = Env::system();
     let nodes = Nodes::start(&env).await;
-    // Two servers over the cluster, and one that asks a single replica.
-    let [one, other] = [(); 2].map(|()| server(&nodes, Consistency::LocalQuorum));
+    // Two servers over the cluster, and a namespace on one of them that asks a single replica.
+    let [one, other] = [(); 2].map(|()| server(&nodes));
     let (one, other) = (Fixture::new(one.await), other.await);
-    let weak = Fixture { store: server(&nodes, Consistency::LocalOne).await, ..one.clone() };
+    let weak = Fixture { consistency: Consistency::LocalOne, ..one.clone() };
     large::check(&nodes, &one).await;
 
     let board = Board::new(&env);

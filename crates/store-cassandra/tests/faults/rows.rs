@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use model::{Interval, Order, PartitionKey, Row, SeriesId, TableRef};
 use store::conformance::{Fixture, row};
-use store::{Durability, ErrorKind, PartitionBatch, Result, Scan, ScanPage, Store, limits};
+use store::{Consistency, Durability, ErrorKind, PartitionBatch, Result, Scan, ScanPage, Store, limits};
 
 use crate::board::{Board, Client};
 
@@ -61,6 +61,7 @@ impl<'a> Rows<'a> {
                 table: self.table.clone(),
                 partition: partition(writer, number / PARTITION_BATCHES),
                 rows: batch(writer, number),
+                consistency: Consistency::default(),
             };
             let written = self.stores[0].upsert(batch, Durability::Synced);
             let ended = match self.board.call(Client::Writer(writer), written).await {
@@ -101,6 +102,8 @@ impl<'a> Rows<'a> {
             from: Bound::Unbounded,
             rows_max: limits::SCAN_ROWS_MAX,
             bytes_max: limits::SCAN_BYTES_MAX,
+            consistency: Consistency::default(),
+            hedge_after: None,
         };
         self.stores[1].scan(scan).await
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use env::Env;
 use model::PartitionKey;
-use store::{Durability, ErrorKind, PartitionBatch, Store};
+use store::{Durability, ErrorKind, PartitionBatch, Storage, Store};
 use store_embedded::{EmbeddedStore, Options};
 
 use crate::support::{read_all, workload};
@@ -61,7 +61,7 @@ impl Image {
         // The clock of this store never moves, so nothing is synced behind the test's back.
         let env = Env { clock: std::sync::Arc::new(env::ManualClock::starting_at(0)), ..Env::system() };
         let store = EmbeddedStore::open(&live, Options::default(), env).await.unwrap();
-        store.create_table(&workload::table("power")).await.unwrap();
+        store.create_table(&workload::table("power"), &Storage::default()).await.unwrap();
         for number in 0..SYNCED {
             store.upsert(batch(number), Durability::Synced).await.unwrap();
         }
@@ -203,7 +203,7 @@ async fn after_a_quiet_moment_damage_to_the_last_synced_batch_is_refused_too() {
     let env = Env { clock: std::sync::Arc::new(clock.clone()), ..Env::system() };
     let options = Options::default();
     let store = EmbeddedStore::open(&scratch.path().join("live"), options.clone(), env).await.unwrap();
-    store.create_table(&workload::table("power")).await.unwrap();
+    store.create_table(&workload::table("power"), &Storage::default()).await.unwrap();
     store.upsert(batch(0), Durability::Synced).await.unwrap();
     let end = written(&fs::read(journal_file(&scratch.path().join("live"))).unwrap());
     clock.sleepers(1).await;

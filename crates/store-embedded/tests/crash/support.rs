@@ -6,7 +6,7 @@ use std::ops::Bound;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use model::{Interval, Order, PartitionKey, Row, TableRef};
-use store::{Error, Scan, Store};
+use store::{Consistency, Error, Scan, Store};
 use store_embedded::EmbeddedStore;
 
 #[path = "../../src/bin/crash_writer/workload.rs"]
@@ -74,6 +74,8 @@ pub(crate) async fn read_all(
             from,
             rows_max: 5_000,
             bytes_max: 4 << 20,
+            consistency: Consistency::default(),
+            hedge_after: None,
         };
         let page = store.scan(scan).await?;
         rows.extend(page.rows.to_vec());

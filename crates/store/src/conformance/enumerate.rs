@@ -4,7 +4,7 @@ use model::{PartitionKey, Row, TableRef};
 
 use super::Fixture;
 use super::fixture::{bucket, partition, row, rows};
-use crate::{Enumerate, ErrorKind};
+use crate::{Consistency, Enumerate, ErrorKind};
 
 /// A table with 30 partitions of one row; returns them sorted.
 async fn filled(fixture: &Fixture) -> (TableRef, Vec<PartitionKey>) {
@@ -119,7 +119,12 @@ pub async fn nothing_is_listed_after_a_drop(fixture: Fixture) {
     let (table, _) = filled(&fixture).await;
     let (_, place) = fixture.partitions_page(&table, None, 3).await;
     fixture.store.drop_table(&table).await.expect("drop");
-    let request = Enumerate { table: table.clone(), after: place.clone(), partitions_max: 5 };
+    let request = Enumerate {
+        table: table.clone(),
+        after: place.clone(),
+        partitions_max: 5,
+        consistency: Consistency::default(),
+    };
     let error = fixture.store.enumerate(request).await.expect_err("the table is gone");
     assert_eq!(error.kind(), ErrorKind::NoTable);
 

@@ -13,7 +13,8 @@ use model::{
 };
 
 use crate::{
-    Durability, Effort, Enumerate, Histogram, MetaKey, PartitionBatch, Scan, Store, TableOutcome, limits,
+    Consistency, Durability, Effort, Enumerate, Histogram, MetaKey, PartitionBatch, Scan, Storage, Store,
+    TableOutcome, limits,
 };
 
 /// Pages after which a walk that should have ended is called endless.
@@ -28,6 +29,8 @@ pub struct Fixture {
     pub namespace: NamespaceName,
     /// The incarnation of that namespace.
     pub incarnation: u32,
+    /// What the case's reads and writes ask for.
+    pub consistency: Consistency,
 }
 
 impl Fixture {
@@ -36,7 +39,7 @@ impl Fixture {
         let id: String = fresh_id(&SystemRandom).chars().take(20).collect();
         let namespace =
             NamespaceName::new(&format!("case_{id}")).expect("hexadecimal digits are legal in a name");
-        Self { store, namespace, incarnation: 1 }
+        Self { store, namespace, incarnation: 1, consistency: Consistency::default() }
     }
 
     /// The name of the case's table number `number`.
@@ -48,7 +51,10 @@ impl Fixture {
     /// Makes table number `number`.
     pub async fn made(&self, number: u32) -> TableRef {
         let table = self.table(number);
-        assert_eq!(self.store.create_table(&table).await.expect("create"), TableOutcome::Done);
+        assert_eq!(
+            self.store.create_table(&table, &Storage::default()).await.expect("create"),
+            TableOutcome::Done
+        );
         table
     }
 
@@ -59,8 +65,12 @@ impl Fixture {
 
     /// Writes rows and waits for the acknowledgement.
     pub async fn write(&self, table: &TableRef, partition: &PartitionKey, rows: &[Row]) {
-        let batch =
-            PartitionBatch { table: table.clone(), partition: partition.clone(), rows: rows.to_vec() };
+        let batch = PartitionBatch {
+            table: table.clone(),
+            partition: partition.clone(),
+            rows: rows.to_vec(),
+            consistency: self.consistency,
+        };
         self.store.upsert(batch, Durability::Buffered).await.expect("upsert");
     }
 
@@ -71,6 +81,7 @@ impl Fixture {
 
     /// Every row from where `scan` begins, page by page, and checks each page against the rules that hold for all.
     pub async fn walk(&self, mut scan: Scan) -> Vec<Row> {
+        scan.consistency = self.consistency;
         let mut rows: Vec<Row> = Vec::new();
         for _ in 0..PAGES_MAX {
             let page = self.store.scan(scan.clone()).await.expect("scan");
@@ -104,7 +115,8 @@ impl Fixture {
         after: Option<PartitionKey>,
         partitions_max: usize,
     ) -> (Vec<PartitionKey>, Option<PartitionKey>) {
-        let request = Enumerate { table: table.clone(), after, partitions_max };
+        let request =
+            Enumerate { table: table.clone(), after, partitions_max, consistency: self.consistency };
         let page = self.store.enumerate(request).await.expect("enumerate");
         assert!(page.partitions.len() <= partitions_max, "{} partitions", page.partitions.len());
         let next = page.partitions.last().filter(|_| page.more).cloned();
@@ -186,10 +198,17 @@ pub(super) fn scan(table: &TableRef, partition: &PartitionKey) -> Scan {
         from: Bound::Unbounded,
         rows_max: limits::SCAN_ROWS_MAX,
         bytes_max: limits::SCAN_BYTES_MAX,
+        consistency: Consistency::default(),
+        hedge_after: None,
     }
 }
 
 /// A batch.
 pub(super) fn batch(table: &TableRef, partition: &PartitionKey, rows: Vec<Row>) -> PartitionBatch {
-    PartitionBatch { table: table.clone(), partition: partition.clone(), rows }
+    PartitionBatch {
+        table: table.clone(),
+        partition: partition.clone(),
+        rows,
+        consistency: Consistency::default(),
+    }
 }

@@ -6,7 +6,9 @@ use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
 
 use super::Fixture;
 use super::fixture::{batch, partition, row, rows, scan};
-use crate::{Durability, Effort, Enumerate, ErrorKind, MetaChange, MetaKey, Result, Scan, limits};
+use crate::{
+    Consistency, Durability, Effort, Enumerate, ErrorKind, MetaChange, MetaKey, Result, Scan, limits,
+};
 
 fn assert_invalid<T>(what: &str, result: Result<T>) {
     let kind = result.map(drop).map_err(|error| error.kind());
@@ -64,7 +66,12 @@ pub async fn a_scan_over_the_limits_is_refused(fixture: Fixture) {
 /// An enumeration that asks for nothing or for too much is refused.
 pub async fn an_enumeration_over_the_limits_is_refused(fixture: Fixture) {
     let table = fixture.made(1).await;
-    let ask = |partitions_max| Enumerate { table: table.clone(), after: None, partitions_max };
+    let ask = |partitions_max| Enumerate {
+        table: table.clone(),
+        after: None,
+        partitions_max,
+        consistency: Consistency::default(),
+    };
     for bad in [0, limits::ENUMERATE_MAX + 1, usize::MAX] {
         assert_invalid("enumeration", fixture.store.enumerate(ask(bad)).await);
     }

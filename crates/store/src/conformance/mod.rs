@@ -24,5 +24,6 @@ pub mod scan;
 pub mod scan_paging;
 mod suite;
 pub mod tables;
+pub mod wishes;
 
 pub use fixture::{Fixture, row};

@@ -10,7 +10,7 @@ use model::{HistogramQuality, Interval, Order, PartitionKey, Row, RowKey, TableR
 use super::Fixture;
 use super::fixture::{bucket, key};
 use super::reference::Reference;
-use crate::{Scan, limits};
+use crate::{Consistency, Scan, limits};
 
 /// Runs, each from its own seed and in its own table.
 const SEEDS: u32 = 30;
@@ -65,6 +65,8 @@ impl Draw {
             },
             rows_max: if self.0.bool() { limits::SCAN_ROWS_MAX } else { self.0.usize(1..10) },
             bytes_max: if self.0.bool() { limits::SCAN_BYTES_MAX } else { self.0.u64(1..120) },
+            consistency: Consistency::default(),
+            hedge_after: None,
         }
     }
 }

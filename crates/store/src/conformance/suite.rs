@@ -31,6 +31,11 @@ macro_rules! conformance_suite {
                 one_of_many_creators_makes_the_table,
                 a_healthy_store_is_ready,
             }
+            wishes {
+                a_table_is_kept_in_every_way,
+                every_consistency_reads_what_it_wrote,
+                a_hedged_scan_reads_the_same,
+            }
             batches {
                 an_acknowledged_batch_is_read_whole,
                 both_durabilities_are_read_at_once,
@@ -167,8 +172,9 @@ macro_rules! conformance_suite {
 
 #[cfg(test)]
 mod tests {
-    const TOPICS: [(&str, &str); 13] = [
+    const TOPICS: [(&str, &str); 14] = [
         ("tables", include_str!("tables.rs")),
+        ("wishes", include_str!("wishes.rs")),
         ("batches", include_str!("batches.rs")),
         ("keys", include_str!("keys.rs")),
         ("limits", include_str!("limits.rs")),

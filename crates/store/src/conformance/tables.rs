@@ -4,7 +4,7 @@ use model::TableRef;
 
 use super::fixture::{batch, partition, row, scan};
 use super::{Fixture, parallel};
-use crate::{Durability, Effort, Enumerate, ErrorKind, TableOutcome};
+use crate::{Consistency, Durability, Effort, Enumerate, ErrorKind, Storage, TableOutcome};
 
 /// Only this case's tables, in the order of the list.
 async fn listed(fixture: &Fixture) -> Vec<TableRef> {
@@ -26,7 +26,10 @@ pub async fn a_table_is_made(fixture: Fixture) {
 pub async fn making_a_table_again_keeps_its_rows(fixture: Fixture) {
     let (table, rows) = (fixture.made(1).await, [row(5, "e", "i", "v")]);
     fixture.write(&table, &partition("s"), &rows).await;
-    assert_eq!(fixture.store.create_table(&table).await.expect("create"), TableOutcome::Already);
+    assert_eq!(
+        fixture.store.create_table(&table, &Storage::default()).await.expect("create"),
+        TableOutcome::Already
+    );
     assert_eq!(fixture.read(&table, &partition("s")).await, rows);
 }
 
@@ -54,7 +57,12 @@ pub async fn dropping_what_was_never_made_changes_nothing(fixture: Fixture) {
 
 async fn assert_refused(fixture: &Fixture, table: &TableRef) {
     let (store, at) = (&fixture.store, partition("s"));
-    let enumerate = Enumerate { table: table.clone(), after: None, partitions_max: 10 };
+    let enumerate = Enumerate {
+        table: table.clone(),
+        after: None,
+        partitions_max: 10,
+        consistency: Consistency::default(),
+    };
     let errors = [
         store.scan(scan(table, &at)).await.expect_err("scan"),
         store
@@ -128,10 +136,13 @@ pub async fn incarnations_are_independent(fixture: Fixture) {
 
 /// Of many that make the same table at once, one has made it and the others found it.
 pub async fn one_of_many_creators_makes_the_table(fixture: Fixture) {
-    let creators = (0..8).map(|_| {
-        let fixture = fixture.clone();
-        async move { fixture.store.create_table(&fixture.table(1)).await.expect("create") }
-    });
+    let creators =
+        (0..8).map(|_| {
+            let fixture = fixture.clone();
+            async move {
+                fixture.store.create_table(&fixture.table(1), &Storage::default()).await.expect("create")
+            }
+        });
     let outcomes = parallel::all(creators).await;
     let done = outcomes.iter().filter(|outcome| **outcome == TableOutcome::Done).count();
     assert_eq!(done, 1, "{outcomes:?}");

@@ -9,7 +9,7 @@ use model::TableRef;
 use super::{Call, Op, Outcome};
 use crate::{
     CasOutcome, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
-    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Store, TableOutcome,
+    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store, TableOutcome,
 };
 
 /// What surrounds every call of a store.
@@ -57,9 +57,10 @@ impl<L: Layer> Layered<L> {
 
 #[async_trait]
 impl<L: Layer> Store for Layered<L> {
-    async fn create_table(&self, table: &TableRef) -> Result<TableOutcome> {
-        let table = table.clone();
-        self.call(Op::CreateTable, 0, |inner| async move { inner.create_table(&table).await }).await
+    async fn create_table(&self, table: &TableRef, storage: &Storage) -> Result<TableOutcome> {
+        let (table, storage) = (table.clone(), *storage);
+        self.call(Op::CreateTable, 0, move |inner| async move { inner.create_table(&table, &storage).await })
+            .await
     }
 
     async fn drop_table(&self, table: &TableRef) -> Result<TableOutcome> {

@@ -11,8 +11,8 @@ use model::{HistogramQuality, PartitionKey, Row, RowKey, SizeHistogram, TableRef
 use super::scan;
 use crate::{
     CasOutcome, Durability, Effort, Enumerate, Error, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
-    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Store, TableOutcome, check_meta_key,
-    check_meta_range, check_meta_value, limits,
+    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store, TableOutcome,
+    check_meta_key, check_meta_range, check_meta_value, limits,
 };
 
 type Table = BTreeMap<PartitionKey, BTreeMap<RowKey, Row>>;
@@ -127,7 +127,7 @@ impl State {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn create_table(&self, table: &TableRef) -> Result<TableOutcome> {
+    async fn create_table(&self, table: &TableRef, _storage: &Storage) -> Result<TableOutcome> {
         let mut state = self.locked();
         if state.tables.contains_key(table) {
             return Ok(TableOutcome::Already);

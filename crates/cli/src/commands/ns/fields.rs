@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::admin::v1::{Namespace, Retention, Shape, Slo};
+use api::admin::v1::{Namespace, Retention, Shape, Slo, Storage};
 use api::convert::duration_to_wire;
 
 use crate::failure::Failure;
@@ -33,12 +33,23 @@ pub(super) struct Fields {
     /// How long after its end a slice is kept; 0 for ever (default 31d)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     delete_after: Option<Duration>,
-    /// What a read is meant to take (default 500ms)
+    /// What a read is meant to take; near it, a cluster may be asked twice; 0 for never (default 500ms)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     read_target: Option<Duration>,
     /// After so long a read answers what it has (default 10s)
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     read_max: Option<Duration>,
+    /// Replicas that answer a write or a read, in a cluster: LOCAL_ONE, LOCAL_QUORUM or EACH_QUORUM (default
+    /// LOCAL_QUORUM)
+    #[arg(long, value_name = "LEVEL")]
+    consistency: Option<String>,
+    /// How a cluster merges the files of future slices: unified, leveled, size_tiered, time_window or '' (default '',
+    /// the store's choice)
+    #[arg(long, value_name = "NAME")]
+    compaction: Option<String>,
+    /// How a cluster compresses the files of future slices: lz4, zstd, none or '' (default '', the store's choice)
+    #[arg(long, value_name = "NAME")]
+    compression: Option<String>,
 }
 
 impl Fields {
@@ -74,6 +85,17 @@ impl Fields {
             read_target: wire("slo.read_target", self.read_target),
             read_max: wire("slo.read_max", self.read_max),
         };
+        let mut name_of = |path: &str, given: &Option<String>| {
+            if given.is_some() {
+                paths.push(path.to_owned());
+            }
+            given.clone().unwrap_or_default()
+        };
+        let consistency = name_of("consistency", &self.consistency);
+        let storage = Storage {
+            compaction: name_of("storage.compaction", &self.compaction),
+            compression: name_of("storage.compression", &self.compression),
+        };
         let namespace = Namespace {
             name,
             shape: Some(shape).filter(|shape| *shape != Shape::default()),
@@ -81,6 +103,8 @@ impl Fields {
             future_limit,
             retention: Some(retention).filter(|retention| *retention != Retention::default()),
             slo: Some(slo).filter(|slo| *slo != Slo::default()),
+            consistency,
+            storage: Some(storage).filter(|storage| *storage != Storage::default()),
             ..Namespace::default()
         };
         Ok((namespace, paths))
@@ -144,6 +168,23 @@ mod tests {
         let wire = Some(prost_types::Duration::default());
         assert_eq!((namespace.accept_limit, namespace.future_limit), (wire, wire));
         assert_eq!(namespace.retention, Some(Retention { close_after: wire, delete_after: wire }));
+    }
+
+    #[test]
+    fn an_empty_name_is_sent_by_its_path_alone() {
+        let fields = Fields {
+            consistency: Some("LOCAL_ONE".to_owned()),
+            compaction: Some("leveled".to_owned()),
+            compression: Some(String::new()),
+            ..Fields::default()
+        };
+        let (namespace, paths) = given(&fields);
+        assert_eq!(paths, "consistency storage.compaction storage.compression");
+        assert_eq!(namespace.consistency, "LOCAL_ONE");
+        assert_eq!(
+            namespace.storage,
+            Some(Storage { compaction: "leveled".to_owned(), compression: String::new() })
+        );
     }
 
     #[test]

@@ -41,7 +41,6 @@ store.cassandra.keyspace_prefix = "braid" (default)
 store.cassandra.replication = {} (default)
 store.cassandra.user = "" (default)
 store.cassandra.password_file = "" (default)
-store.cassandra.consistency = "LOCAL_QUORUM" (default)
 store.cassandra.connections_per_node = 2 (default)
 limits.connections = 1024 (default)
 limits.requests = 256 (default)
@@ -114,7 +113,7 @@ fn what_is_shown_can_be_given_again() {
                 workers = 64\n\
                 [store.cassandra]\ncontact_points = ['a:1', '[::1]:2']\nlocal_datacenter = 'eu.west'\n\
                 keyspace_prefix = 'b2'\nreplication = {'eu.west' = 3, us-1 = 2}\nuser = 'a \"b\"'\n\
-                password_file = '/p'\nconsistency = 'EACH_QUORUM'\nconnections_per_node = 4\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
+                password_file = '/p'\nconnections_per_node = 4\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
                 reads = 4\nreads_waiting = 0\nwide_scans = 5\n\
                 [log]\nlevel = 'trace'\nformat = 'json'\n";
     let first = given(text, &[]).unwrap();
@@ -147,17 +146,16 @@ fn the_embedded_store_gets_what_was_set() {
 
 #[test]
 fn the_store_on_cassandra_gets_what_was_set() {
-    use store_cassandra::{Consistency, Options};
+    use store_cassandra::Options;
     assert_eq!(Config::default().cassandra_options(), Options::default());
     let text = "[store]\nmax_tables = 11\n[store.cassandra]\ncontact_points = ['a:1', 'b:2']\n\
                 local_datacenter = 'dc1'\nkeyspace_prefix = 'b2'\nreplication = {dc1 = 3, dc2 = 1}\n\
-                user = 'u'\npassword_file = 'p'\nconsistency = 'LOCAL_ONE'\nconnections_per_node = 4\n";
+                user = 'u'\npassword_file = 'p'\nconnections_per_node = 4\n";
     let expect = Options {
         contact_points: vec!["a:1".to_owned(), "b:2".to_owned()],
         local_datacenter: Some("dc1".to_owned()),
         keyspace_prefix: "b2".to_owned(),
         replication: [("dc1".to_owned(), 3), ("dc2".to_owned(), 1)].into(),
-        consistency: Consistency::LocalOne,
         credentials: None,
         connections_per_node: 4,
         tables_max: 11,
@@ -169,7 +167,6 @@ fn the_store_on_cassandra_gets_what_was_set() {
         "BRAID__STORE__CASSANDRA__LOCAL_DATACENTER=dc1",
         "BRAID__STORE__CASSANDRA__KEYSPACE_PREFIX=b2",
         "BRAID__STORE__CASSANDRA__REPLICATION=dc1=3,dc2=1",
-        "BRAID__STORE__CASSANDRA__CONSISTENCY=LOCAL_ONE",
         "BRAID__STORE__CASSANDRA__CONNECTIONS_PER_NODE=4",
     ];
     assert_eq!(given("", &variables).unwrap().config.cassandra_options(), expect);

@@ -148,10 +148,6 @@ fn settings_of_a_cluster() {
         "local_datacenter = 'a b'",
         "local_datacenter is \"a b\"; give the name of a data centre, or \"\" for the only one there is",
     );
-    check_key(
-        "consistency = 'quorum'",
-        "consistency is \"quorum\"; give \"LOCAL_ONE\", \"LOCAL_QUORUM\" or \"EACH_QUORUM\"",
-    );
     check_variables(
         &["BRAID__STORE__CASSANDRA__CONTACT_POINTS=a:1,,b:2", "BRAID__STORE__CASSANDRA__REPLICATION=dc1"],
         "BRAID__STORE__CASSANDRA__CONTACT_POINTS: store.cassandra.contact_points is \"a:1,,b:2\"; \
@@ -166,7 +162,7 @@ fn what_is_not_built_has_no_key() {
     check(
         "[store.cassandra]\ntls = true",
         "braid.toml:2: [store.cassandra] has no key `tls`; it has `contact_points`, `local_datacenter`, \
-         `keyspace_prefix`, `replication`, `user`, `password_file`, `consistency`, `connections_per_node`",
+         `keyspace_prefix`, `replication`, `user`, `password_file`, `connections_per_node`",
     );
 }
 

@@ -218,5 +218,4 @@ fn texts_of_a_form() {
     );
     let datacenter = "store.cassandra.local_datacenter";
     check_file(datacenter, &[("''", r#""""#), ("'eu-west.1'", r#""eu-west.1""#), ("'a b'", "-"), ("1", "-")]);
-    check_file("store.cassandra.consistency", &[("'LOCAL_ONE'", r#""LOCAL_ONE""#), ("'local_one'", "-")]);
 }

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use env::Env;
-use store::{CasOutcome, Durability, Enumerate, Error, MetaChange, PartitionBatch, Store};
+use store::{
+    CasOutcome, Consistency, Durability, Enumerate, Error, MetaChange, PartitionBatch, Storage, Store,
+};
 use store_embedded::{EmbeddedStore, Options};
 
 fn main() {
@@ -40,7 +42,7 @@ async fn write(directory: &Path, seed: u64, life: u64, buffered: Option<u64>) ->
         Err(error) => return error,
     };
     for number in 0..workload::TABLES {
-        if let Err(error) = store.create_table(&workload::shared_table(number)).await {
+        if let Err(error) = store.create_table(&workload::shared_table(number), &Storage::default()).await {
             return error;
         }
     }
@@ -65,7 +67,12 @@ async fn say_how_it_latched(store: &EmbeddedStore, seed: u64, life: u64) {
     let write = kind(store.upsert(workload::batch(seed, life + 1, 0, 0), Durability::Buffered).await);
     let read = kind(
         store
-            .enumerate(Enumerate { table: workload::shared_table(0), after: None, partitions_max: 1 })
+            .enumerate(Enumerate {
+                table: workload::shared_table(0),
+                after: None,
+                partitions_max: 1,
+                consistency: Consistency::default(),
+            })
             .await
             .map(drop),
     );
@@ -131,7 +138,7 @@ async fn make_tables(store: &EmbeddedStore, life: u64) -> Error {
 /// Makes a table with one batch in it; every table that is not a tenth one is dropped again.
 async fn make_table(store: &EmbeddedStore, life: u64, step: u64) -> Result<(), Error> {
     let table = workload::made_table(life, step);
-    store.create_table(&table).await?;
+    store.create_table(&table, &Storage::default()).await?;
     let batch = PartitionBatch { table: table.clone(), ..workload::batch(1, life, 0, step) };
     store.upsert(batch, Durability::Synced).await?;
     say(&format!("made {step}"));

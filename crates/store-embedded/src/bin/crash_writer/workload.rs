@@ -5,7 +5,7 @@ use bytes::Bytes;
 use model::{
     EventId, ItemKey, NamespaceName, PartitionKey, Row, RowKey, SeriesId, TableName, TableRef, Timestamp,
 };
-use store::{MetaKey, PartitionBatch};
+use store::{Consistency, MetaKey, PartitionBatch};
 
 /// Concurrent writers of one life of the process.
 pub(crate) const WRITERS: u64 = 4;
@@ -66,5 +66,10 @@ pub(crate) fn batch(seed: u64, life: u64, writer: u64, batch: u64) -> PartitionB
             });
         }
     }
-    PartitionBatch { table: shared_table(batch), partition: partition(life, writer), rows }
+    PartitionBatch {
+        table: shared_table(batch),
+        partition: partition(life, writer),
+        rows,
+        consistency: Consistency::default(),
+    }
 }

@@ -8,7 +8,7 @@ use model::{EventId, ItemKey, RowKey, Timestamp};
 use model::{Interval, NamespaceName, Order, PartitionKey, Row, SeriesId, TableName};
 
 use super::*;
-use crate::MemoryStore;
+use crate::{Consistency, MemoryStore, Storage};
 
 /// Writes down calls and answers.
 #[derive(Clone, Default)]
@@ -49,6 +49,8 @@ fn scan() -> Scan {
         from: Bound::Unbounded,
         rows_max: 10,
         bytes_max: 1_000,
+        consistency: Consistency::default(),
+        hedge_after: None,
     }
 }
 
@@ -57,11 +59,24 @@ async fn a_layer_sees_every_call_and_how_much_it_carries() {
     let recorder = Recorder::default();
     let store = Layered::new(Arc::new(MemoryStore::new()), recorder.clone());
     let key = MetaKey::new("group", "name");
-    store.create_table(&table()).await.unwrap();
-    let batch = PartitionBatch { table: table(), partition: partition(), rows: vec![row()] };
+    store.create_table(&table(), &Storage::default()).await.unwrap();
+    let batch = PartitionBatch {
+        table: table(),
+        partition: partition(),
+        rows: vec![row()],
+        consistency: Consistency::default(),
+    };
     store.upsert(batch, Durability::Synced).await.unwrap();
     store.scan(scan()).await.unwrap();
-    store.enumerate(Enumerate { table: table(), after: None, partitions_max: 9 }).await.unwrap();
+    store
+        .enumerate(Enumerate {
+            table: table(),
+            after: None,
+            partitions_max: 9,
+            consistency: Consistency::default(),
+        })
+        .await
+        .unwrap();
     store.histogram(&table(), Effort::Measure).await.unwrap();
     store.list_tables().await.unwrap();
     store.meta_cas(&key, None, MetaChange::Put(Bytes::from_static(b"1234567"))).await.unwrap();
@@ -105,6 +120,6 @@ impl Layer for Wall {
 async fn a_call_that_a_layer_drops_is_not_done() {
     let inner = MemoryStore::new();
     let store = Layered::new(Arc::new(inner.clone()), Wall);
-    assert!(store.create_table(&table()).await.is_err());
+    assert!(store.create_table(&table(), &Storage::default()).await.is_err());
     assert_eq!(inner.list_tables().await.unwrap(), []);
 }

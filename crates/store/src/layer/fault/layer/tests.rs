@@ -8,7 +8,7 @@ use env::{Clock, ManualClock, SeededRandom, TokioSpawn};
 
 use super::*;
 use crate::layer::Layered;
-use crate::{CasOutcome, MemoryStore, MetaChange, MetaKey, MetaRecord, MetaVersion, Store};
+use crate::{CasOutcome, MemoryStore, MetaChange, MetaKey, MetaRecord, MetaVersion, Storage, Store};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -114,7 +114,10 @@ async fn a_late_change_of_metadata_happens_before_the_next_touch_and_once() {
 async fn a_late_change_of_a_table_waits_for_its_time() {
     let stage = stage(FaultPlan::default().then(Op::CreateTable, Fault::ApplyLate(SECOND)));
     let table = "a.1.b".parse().unwrap();
-    assert_eq!(stage.store.create_table(&table).await.unwrap_err().kind(), ErrorKind::Unknown);
+    assert_eq!(
+        stage.store.create_table(&table, &Storage::default()).await.unwrap_err().kind(),
+        ErrorKind::Unknown
+    );
     stage.store.meta_get(&key()).await.unwrap();
     assert_eq!(stage.store.list_tables().await.unwrap(), []);
     stage.faults.settle().await;
