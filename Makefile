@@ -2,13 +2,14 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-demo faults faults-store faults-server doc-tests doc bench kill clean
+	cassandra-server cassandra-braid cassandra-secured faults faults-store faults-server doc-tests doc bench kill clean
 
 # How often the kill suite kills.
 KILLS ?= 200
 
-# What dev/cassandra runs on.
+# What dev/cassandra runs on, and what makes certificates for a node that asks for them.
 CASSANDRA_NEEDS = java17 mvn python3 flock
+SECURED_NEEDS = openssl
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,7 +30,7 @@ install: ## put `braid` into cargo's bin directory
 
 # The README's commands are tests, and one of them is curl.
 needs:
-	@dev/needs cc python3 curl unshare $(CASSANDRA_NEEDS)
+	@dev/needs cc python3 curl unshare $(CASSANDRA_NEEDS) $(SECURED_NEEDS)
 
 test: needs fmt-check clippy tidy deny typos doc doc-tests unit cassandra faults ## everything, cheapest first
 
@@ -67,9 +68,10 @@ unit: ## unit and integration tests; those that need no Cassandra
 AGAIN = $(MAKE) --no-print-directory
 
 # Two cores serve the node and the tests: more tests at a time only wait for each other.
-cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the demo
-	@dev/needs $(CASSANDRA_NEEDS)
-	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-demo
+cassandra: ## the suites on a real Cassandra: the store's, the server's over it, demo and doctor, a secured node
+	@dev/needs $(CASSANDRA_NEEDS) $(SECURED_NEEDS)
+	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-braid
+	@$(AGAIN) cassandra-secured
 
 cassandra-store:
 	@dev/stage -v cassandra-store $(TESTS) --test cassandra
@@ -77,8 +79,12 @@ cassandra-store:
 cassandra-server:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-server $(TESTS) --test serve -- --test-threads 4
 
-cassandra-demo:
-	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-demo $(TESTS) --test braid demo
+cassandra-braid:
+	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor
+
+# A node of its own, which is gone afterwards.
+cassandra-secured:
+	@dev/stage -v cassandra-secured $(TESTS) --test secured
 
 # After the others: these start clusters of their own, which want the machine to themselves.
 faults: faults-store faults-server ## clusters that lose nodes, or all of themselves, under a checked workload

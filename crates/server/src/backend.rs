@@ -13,8 +13,8 @@ use store::layer::{Deadlines, LaneLayer, Lanes, Layered, MetricsLayer, Op, Timeo
 use store_cassandra::{CassandraStore, Credentials, Options};
 use store_embedded::EmbeddedStore;
 
-use crate::Error;
 use crate::config::{Backend, Config};
+use crate::{Error, certificates};
 
 /// A store call that takes longer has an unknown outcome.
 const STORE_WITHIN: Duration = Duration::from_secs(30);
@@ -89,9 +89,10 @@ pub async fn drop_keyspaces(config: &Config, env: &Env) -> Result<(), Error> {
     }
 }
 
-/// The options of the store on Cassandra, with the password.
-async fn options(config: &Config, env: &Env) -> Result<Options, Error> {
-    let options = config.cassandra_options();
+/// The options of the store on Cassandra, with what is in files.
+pub(crate) async fn options(config: &Config, env: &Env) -> Result<Options, Error> {
+    let tls = certificates::read(&config.store.cassandra.tls, env).await?;
+    let options = Options { tls, ..config.cassandra_options() };
     let cassandra = &config.store.cassandra;
     if cassandra.user.is_empty() {
         return Ok(options);

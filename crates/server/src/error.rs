@@ -36,6 +36,16 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// TLS is on and one of its files is not there.
+    #[error(
+        "cannot read {path} ({source}); name it right in [store.cassandra.tls], and let this user read it"
+    )]
+    Certificates {
+        /// Where.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
     /// What is in the store does not load.
     #[error("cannot load the catalog: {0}")]
     Load(#[from] engine::Error),
@@ -52,7 +62,9 @@ impl Error {
             Self::Load(source) => {
                 matches!(source.reason(), Reason::BackendOverloaded | Reason::BackendTimeout)
             }
-            Self::Listen { .. } | Self::Open { .. } | Self::Password { .. } => false,
+            Self::Listen { .. } | Self::Open { .. } | Self::Password { .. } | Self::Certificates { .. } => {
+                false
+            }
         }
     }
 }

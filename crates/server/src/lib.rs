@@ -1,14 +1,16 @@
 //! One process that serves: the only place that chooses and wires.
 //!
-//! Reading order: [`config`] (what was asked for), `starting` (from a port to a server), `server` (stop),
-//! `backend` (the store and its layers), `listen`
-//! (one port), `upkeep` (what happens without a request), `readiness`, `keys` (what seals page tokens), `metrics`.
+//! Reading order: [`config`] (what was asked for), `starting` (from a port to a server), `server` (stop), `backend` (the
+//! store and its layers), `certificates` (what TLS to a cluster needs), `examine` (a look at that cluster), `listen` (one
+//! port), `upkeep` (what happens without a request), `readiness`, `keys` (what seals page tokens), `metrics`.
 //!
 //! Invariant: nothing is acknowledged after [`Server::stop`] has begun to flush, and the store is closed last.
 
 mod backend;
+mod certificates;
 pub mod config;
 mod error;
+mod examine;
 mod keys;
 mod listen;
 mod metrics;
@@ -19,5 +21,6 @@ mod upkeep;
 
 pub use backend::drop_keyspaces;
 pub use error::Error;
+pub use examine::{Examined, LAYOUT_VERSION, Layout, MissingRight, Node, Rights, examine};
 pub use server::Server;
 pub use starting::Starting;

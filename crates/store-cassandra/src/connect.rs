@@ -1,25 +1,29 @@
-//! Joining a cluster: the session, the local data centre, the metadata keyspace and its layout.
+//! Joining a cluster: the session, the metadata keyspace and its layout.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::time::Duration;
 
 use env::Env;
 use scylla::client::PoolSize;
+use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
+use scylla::policies::load_balancing::DefaultPolicy;
 use store::{Error, ErrorKind, Result};
 
-use crate::Options;
 use crate::cluster::Cluster;
+use crate::datacenter::{local_datacenter, replication};
 use crate::failure::unreadable;
 use crate::hedge::Hedges;
+use crate::look::{self, Layout, Rights};
 use crate::names::Names;
 use crate::profiles::Profiles;
 use crate::retry::Task;
 use crate::schema::{self, LAYOUT_VERSION};
 use crate::statements::Lazy;
 use crate::transaction::{self, Turn};
+use crate::{Options, Tls, refusal};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A node that hangs closes no connection. So each is asked this often whether it is there, and has this long to answer;
@@ -29,17 +33,17 @@ const ALIVE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long all nodes may take to agree on a schema, and how often they are asked.
 const AGREEMENT_TIMEOUT: Duration = Duration::from_secs(30);
 const AGREEMENT_INTERVAL: Duration = Duration::from_millis(25);
-/// Replicas where the settings name none and there are nodes enough.
-const REPLICAS: usize = 3;
 /// The only row of the table `layout`.
-const LAYOUT_PART: &str = "all";
+pub(crate) const LAYOUT_PART: &str = "all";
 
 /// Joins the cluster and makes sure that the metadata is there, in a layout that this version knows.
+///
+/// Fails as unavailable only while nobody answers: whatever else fails does so again until somebody changes something.
 pub(crate) async fn connect(options: &Options, env: Env) -> Result<Cluster> {
     options.check()?;
     let session = open(options).await?;
     let local = local_datacenter(options, &session)?;
-    let replication = replication(options, &local);
+    let replication = replication(options, &local)?;
     let cluster = Cluster {
         env,
         profiles: Profiles::new(&local.name, replication.len() > 1),
@@ -48,21 +52,70 @@ pub(crate) async fn connect(options: &Options, env: Env) -> Result<Cluster> {
         replication,
         session,
     };
-    let keyspace = cluster.names.metadata();
-    cluster
-        .define("make the metadata keyspace", None, schema::keyspace(&keyspace, &cluster.replication))
-        .await?;
-    let [layout, tables, records] = schema::metadata_tables(&keyspace);
-    cluster.define("make the table of the layout", None, layout).await?;
-    cluster.session.refresh_metadata().await.map_err(|error| {
-        let message = format!("Cassandra does not tell its keyspaces ({error}); try again");
+    let user = options.credentials.as_ref().map(|credentials| credentials.user.as_str());
+    let prepared = prepare(&cluster, user).await;
+    prepared.map_err(|error| refusal::of_joining(user, error))?;
+    Ok(cluster)
+}
+
+/// Looks first and makes what is missing then: where we may not, or in another layout, nothing is touched.
+async fn prepare(cluster: &Cluster, user: Option<&str>) -> Result<()> {
+    let (session, keyspace) = (&cluster.session, cluster.names.metadata());
+    if let Rights::Missing(missing) = look::rights(session, &cluster.names, user).await?
+        && let Some(first) = missing.first()
+    {
+        let user = user.unwrap_or_default();
+        return Err(Error::invalid(format!(
+            "user {user} lacks {}; as a superuser, run {}",
+            first.what, first.grant
+        )));
+    }
+    let found = look::tables(session, &keyspace).await?;
+    // Whoever made them may not have waited until every node knows them.
+    session.await_schema_agreement().await.map_err(|error| {
+        let message = format!("the nodes do not agree on their schema ({error}); try again");
         Error::new(ErrorKind::Unavailable, message).caused_by(error)
     })?;
-    // Before anything else is made: in another layout nothing may be touched.
-    check_layout(&cluster).await?;
-    cluster.define("make the table of tables", None, tables).await?;
-    cluster.define("make the table of records", None, records).await?;
-    Ok(cluster)
+    check_found(&keyspace, look::layout(session, &keyspace, &found).await?)?;
+    let [layout, tables, records] = schema::metadata_tables(&keyspace);
+    if found.is_empty() {
+        let text = schema::keyspace(&keyspace, &cluster.replication);
+        cluster.define("make the metadata keyspace", None, text).await?;
+    }
+    for (name, text) in [("layout", layout), ("tables", tables), ("records", records)] {
+        // In another layout, which somebody may have made since we looked, nothing more is made.
+        if !found.iter().any(|found| found == name) {
+            cluster.define(&format!("make the table of the {name}"), None, text).await?;
+        }
+        if name == "layout" {
+            session.refresh_metadata().await.map_err(|error| {
+                let message = format!("Cassandra does not tell its keyspaces ({error}); try again");
+                Error::new(ErrorKind::Unavailable, message).caused_by(error)
+            })?;
+            check_layout(cluster).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what another version, or somebody else, made.
+fn check_found(keyspace: &str, found: Layout) -> Result<()> {
+    let message = match found {
+        Layout::NotMade | Layout::Version(LAYOUT_VERSION) => return Ok(()),
+        Layout::Version(version) => return Err(other_layout(keyspace, version)),
+        Layout::Foreign => {
+            format!("keyspace {keyspace} has tables and none of them is Braid's; set another keyspace_prefix")
+        }
+    };
+    Err(Error::new(ErrorKind::Corrupt, message))
+}
+
+fn other_layout(keyspace: &str, version: i32) -> Error {
+    let message = format!(
+        "keyspace {keyspace} has layout version {version}, this server knows {LAYOUT_VERSION}; \
+         run the version that wrote it, or set another keyspace_prefix"
+    );
+    Error::new(ErrorKind::Corrupt, message)
 }
 
 /// A session with the cluster; nothing is made there.
@@ -82,53 +135,20 @@ pub(crate) async fn open(options: &Options) -> Result<Session> {
     if let Some(credentials) = &options.credentials {
         builder = builder.user(&credentials.user, &credentials.password);
     }
+    let encryption = options.tls.as_ref().map(Tls::config).transpose()?;
+    if let Some(encryption) = &encryption {
+        builder = builder.tls_context(Some(Arc::clone(&encryption.config)));
+    }
+    // What has no profile of its own is asked at home too.
+    if let Some(datacenter) = &options.local_datacenter {
+        let routing = DefaultPolicy::builder().prefer_datacenter(datacenter.clone()).build();
+        let profile = ExecutionProfile::builder().load_balancing_policy(routing).build();
+        builder = builder.default_execution_profile_handle(profile.into_handle());
+    }
     builder.build().await.map_err(|error| {
-        let message = format!(
-            "cannot join the Cassandra cluster at {} ({error}); check the contact points, user and password",
-            options.contact_points.join(", ")
-        );
-        Error::new(ErrorKind::Unavailable, message).caused_by(error)
+        let asked = encryption.is_some_and(|encryption| encryption.was_asked());
+        refusal::of_session(options, asked, error)
     })
-}
-
-/// The data centre that this process is in.
-struct Datacenter {
-    name: String,
-    nodes: usize,
-}
-
-fn local_datacenter(options: &Options, session: &Session) -> Result<Datacenter> {
-    let state = session.get_cluster_state();
-    let of_nodes: Vec<&str> =
-        state.get_nodes_info().iter().filter_map(|node| node.datacenter.as_deref()).collect();
-    let there: BTreeSet<&str> = of_nodes.iter().copied().collect();
-    let name = choose(options.local_datacenter.as_deref(), &there)?;
-    let nodes = of_nodes.iter().filter(|datacenter| **datacenter == name).count();
-    Ok(Datacenter { name: name.to_owned(), nodes })
-}
-
-/// The one that was named, if it is there; else the only one.
-fn choose<'a>(named: Option<&'a str>, there: &BTreeSet<&'a str>) -> Result<&'a str> {
-    let list = || there.iter().copied().collect::<Vec<_>>().join(", ");
-    match (named, there.first()) {
-        (Some(name), _) if there.contains(name) => Ok(name),
-        (None, Some(only)) if there.len() == 1 => Ok(only),
-        (Some(name), _) => Err(Error::invalid(format!(
-            "the cluster has no data centre `{name}`; set local_datacenter to one of: {}",
-            list()
-        ))),
-        (None, _) => Err(Error::invalid(format!(
-            "the cluster has several data centres; set local_datacenter to one of: {}",
-            list()
-        ))),
-    }
-}
-
-fn replication(options: &Options, local: &Datacenter) -> BTreeMap<String, usize> {
-    if options.replication.is_empty() {
-        return [(local.name.clone(), local.nodes.clamp(1, REPLICAS))].into();
-    }
-    options.replication.clone()
 }
 
 /// The first server writes which layout this is; every other one compares.
@@ -145,13 +165,7 @@ async fn check_layout(cluster: &Cluster) -> Result<()> {
         let found = rows.maybe_first_row::<(i32,)>().map_err(|error| unreadable("layout", error))?;
         match found {
             Some((LAYOUT_VERSION,)) => return Ok(()),
-            Some((version,)) => {
-                let message = format!(
-                    "keyspace {keyspace} has layout version {version}, this server knows {LAYOUT_VERSION}; \
-                     run the version that wrote it, or set another keyspace_prefix"
-                );
-                return Err(Error::new(ErrorKind::Corrupt, message));
-            }
+            Some((version,)) => return Err(other_layout(&keyspace, version)),
             None => {
                 let turn = transaction::run(
                     cluster,
@@ -170,43 +184,4 @@ async fn check_layout(cluster: &Cluster) -> Result<()> {
         ErrorKind::Unavailable,
         format!("keyspace {keyspace} does not take its layout's version; try again"),
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(named: Option<&str>, there: &[&str], expect: std::result::Result<&str, &str>) {
-        let found = choose(named, &there.iter().copied().collect());
-        assert_eq!(found.map_err(|error| error.to_string()), expect.map_err(str::to_owned));
-    }
-
-    #[test]
-    fn the_local_datacenter_is_the_named_or_the_only_one() {
-        check(Some("a"), &["a", "b"], Ok("a"));
-        check(None, &["a"], Ok("a"));
-        check(
-            Some("c"),
-            &["b", "a"],
-            Err("the cluster has no data centre `c`; set local_datacenter to one of: a, b"),
-        );
-        check(
-            None,
-            &["b", "a"],
-            Err("the cluster has several data centres; set local_datacenter to one of: a, b"),
-        );
-    }
-
-    #[test]
-    fn replicas_follow_the_nodes_unless_they_are_named() {
-        let of = |nodes, options: &Options| {
-            replication(options, &Datacenter { name: "dc1".to_owned(), nodes })
-                .into_values()
-                .collect::<Vec<_>>()
-        };
-        let mut options = Options::default();
-        assert_eq!([of(1, &options), of(3, &options), of(9, &options)], [[1], [3], [3]]);
-        options.replication = [("dc1".to_owned(), 5), ("dc2".to_owned(), 2)].into();
-        assert_eq!(of(1, &options), [5, 2]);
-    }
 }

@@ -6,20 +6,23 @@
 //! lightweight transactions. Where a cluster gives less than one machine, the contract of
 //! [`Store`](::store::Store) says so.
 //!
-//! Reading order: [`CassandraStore`] (`store`), `options`, `connect`, `cluster` and `profiles` (joining one), `names`
-//! `schema` and `storage` (what is made there), `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per
-//! table), `write`, `scan`, `edge`, `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere),
-//! `enumerate`, `measure` (rows), `transaction`, `records` and
-//! `read_back` (metadata), `removal` (all of it gone), `failure` and `retry`.
+//! Reading order: [`CassandraStore`] (`store`), `options`, `tls`, `connect`, `datacenter`, `refusal`, `look`, `rights`,
+//! `cluster` and `profiles` (joining one), [`examine`] (looking only), `names`, `schema` and `storage` (what is made there),
+//! `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per table), `write`, `scan`, `edge`,
+//! `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere), `enumerate`, `measure` (rows), `transaction`,
+//! `records` and `read_back` (metadata), `removal` (all of it gone), `failure` and `retry`.
 //! Invariant: a statement is sent again only if sending it twice is the same as sending it once.
 
 mod cluster;
 mod connect;
+mod datacenter;
 mod edge;
 mod enumerate;
+mod examine;
 mod failure;
 mod hedge;
 mod lifecycle;
+mod look;
 mod measure;
 mod names;
 mod options;
@@ -28,18 +31,26 @@ mod pages;
 mod profiles;
 mod read_back;
 mod records;
+mod refusal;
 mod registry;
 mod removal;
 mod retry;
+mod rights;
 mod route;
 mod scan;
 mod schema;
 mod statements;
 mod storage;
 mod store;
+mod tls;
 mod transaction;
 mod write;
 
+pub use examine::{Examined, Node, examine};
+pub use look::{Layout, Rights};
 pub use options::{Credentials, Options};
 pub use removal::drop_keyspaces;
+pub use rights::MissingRight;
+pub use schema::LAYOUT_VERSION;
 pub use store::CassandraStore;
+pub use tls::{Identity, Pem, Tls};

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use store::{Error, Result};
 
+use crate::Tls;
+
 /// Longest keyspace prefix.
 const PREFIX_MAX: usize = 10;
 
@@ -35,6 +37,8 @@ pub struct Options {
     pub replication: BTreeMap<String, usize>,
     /// Who we are, where the cluster asks. Default: nobody.
     pub credentials: Option<Credentials>,
+    /// How connections are encrypted. Default: not at all.
+    pub tls: Option<Tls>,
     /// Connections to each node. Default 2: one is decoded on one core.
     pub connections_per_node: usize,
     /// Tables that may exist: each costs every node about a megabyte of heap. Default 500.
@@ -49,6 +53,7 @@ impl Default for Options {
             keyspace_prefix: "braid".to_owned(),
             replication: BTreeMap::new(),
             credentials: None,
+            tls: None,
             connections_per_node: 2,
             tables_max: 500,
         }

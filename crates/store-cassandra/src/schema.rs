@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The layout that this code reads and writes; kept in the table `layout`.
-pub(crate) const LAYOUT_VERSION: i32 = 1;
+pub const LAYOUT_VERSION: i32 = 1;
 
 /// Columns of a partition's key, in order.
 pub(crate) const PARTITION: &str = "time_series_id, time_bucket, event_bucket";

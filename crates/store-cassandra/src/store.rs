@@ -36,8 +36,8 @@ struct Shared {
 impl CassandraStore {
     /// Joins a cluster and makes the metadata keyspace if it is not there.
     ///
-    /// Fails, without touching anything, if the settings are wrong, the local data centre does not exist or the
-    /// keyspace is of another layout version; and as unavailable while no node can be reached.
+    /// Fails as unavailable while no node answers, and only then. Whatever else is wrong stays so until somebody changes
+    /// it, and nothing was touched: settings, TLS, user, rights, a data centre that is not there, another layout version.
     pub async fn connect(options: &Options, env: Env) -> Result<Self> {
         let cluster = connect::connect(options, env).await?;
         let text = format!("SELECT version FROM \"{}\".layout WHERE part = ?", cluster.names.metadata());

@@ -45,6 +45,8 @@ const HOMES: &[(&str, &[&str])] = &[
     // CQL has one home too: who can name the driver can write a statement. The bench compares against it raw.
     ("scylla", &["store-cassandra", "bench"]),
     ("scylla-cql", &["store-cassandra"]),
+    // TLS to the cluster is part of the driver's settings.
+    ("rustls", &["store-cassandra"]),
     // To be replaced one day: that day costs one crate.
     ("tonic", &["rpc"]),
     ("tonic-health", &["rpc"]),

@@ -1,7 +1,8 @@
 //! `braid doctor`: looks at everything a server needs and says what to do about what is wrong.
 //!
-//! Looking is here; judging what was seen is in `machine` and `remote`, from data.
+//! Looking is here; judging what was seen is in `machine`, `cluster` and `remote`, from data.
 
+mod cluster;
 mod finding;
 mod machine;
 mod remote;
@@ -21,6 +22,8 @@ use finding::{Finding, FindingRecord, Level};
 
 /// How long a server may take to say how it is.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How long a look at a cluster may take: several nodes that hang, one after the other.
+const EXAMINED_WITHIN: Duration = Duration::from_secs(60);
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,7 +33,8 @@ Examples:
 
 Each line is ok, warn or FAIL, and what to do. Exits with 8 when anything fails.
 Settings, data directory and limits are those of this machine and this user; run
-it where the server runs.";
+it where the server runs. Of a cluster it looks at nodes, rights, tables and
+snapshots, and makes nothing there.";
 
 /// What `doctor` takes.
 #[derive(Debug, clap::Args)]
@@ -52,8 +56,10 @@ pub(crate) async fn run(mut session: Session, args: Args, global: &Global) -> Re
     let directory = (store.backend == Backend::Embedded).then(|| machine::look(&store.data));
     match &directory {
         Some(found) => findings.extend(machine::judge(&store.data, found)),
-        // How it is, the server that runs over it says.
-        None => findings.push(Finding::ok(format!("events are kept in {}", store.place()))),
+        None => {
+            findings.push(Finding::ok(format!("events are kept in {}", store.place())));
+            findings.extend(examine(&session, &config).await);
+        }
     }
     findings.push(machine::judge_open_files(machine::open_files(), config.limits.connections));
     let now = session.now();
@@ -74,6 +80,20 @@ pub(crate) async fn run(mut session: Session, args: Args, global: &Global) -> Re
     findings.extend(remote::judge(&url, &answer, listens, owner));
     findings.extend(answer.ok().map(|info| remote::judge_started(info.started, now)));
     tell(&mut session, &findings)
+}
+
+/// Looks at the cluster with the server's own settings.
+async fn examine(session: &Session, config: &Config) -> Vec<Finding> {
+    let found = tokio::select! {
+        found = Box::pin(server::examine(config, &session.env)) => found.map_err(|error| error.to_string()),
+        () = session.env.clock.sleep(EXAMINED_WITHIN) => {
+            Err("the cluster does not answer in 60 s; look at its nodes with `nodetool status`".to_owned())
+        }
+    };
+    match found {
+        Ok(found) => found.map_or_else(Vec::new, |found| cluster::judge(Ok(&found))),
+        Err(message) => cluster::judge(Err(message)),
+    }
 }
 
 /// The settings, or the defaults where they do not load: the rest is still worth looking at.

@@ -122,8 +122,9 @@ fn settings_are_checked_and_a_missing_server_is_named() {
     let (code, out, _) = run(&["-s", "127.0.0.1:1", "doctor"]);
     assert!(code == 0 && out.contains("warn") && out.contains("braid serve"), "{out}");
     assert!(out.contains("data directory braid-data"), "{out}");
-    std::fs::write(scratch.path().join("braid.toml"), "[store]\nbackend = \"cassandra\"\n").unwrap();
+    let nobody = "[store]\nbackend = \"cassandra\"\n[store.cassandra]\ncontact_points = [\"127.0.0.1:1\"]\n";
+    std::fs::write(scratch.path().join("braid.toml"), nobody).unwrap();
     let (code, out, _) = run(&["-s", "127.0.0.1:1", "doctor"]);
-    let place = "ok    events are kept in Cassandra at 127.0.0.1:9042, keyspaces braid_*\n";
-    assert!(code == 0 && out.contains(place) && !out.contains("directory"), "{out}");
+    let place = "ok    events are kept in Cassandra at 127.0.0.1:1, keyspaces braid_*\n";
+    assert!(code == 8 && out.contains(place) && !out.contains("directory"), "{out}");
 }

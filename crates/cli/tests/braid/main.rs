@@ -5,6 +5,7 @@ mod aggregations;
 mod blocks;
 mod commands;
 mod demo;
+mod doctor;
 mod foreign;
 mod full_disk;
 mod kill;

@@ -24,6 +24,30 @@ pub struct Cassandra {
     pub password_file: PathBuf,
     /// Connections to each node. Default 2.
     pub connections_per_node: usize,
+    /// How connections are encrypted.
+    pub tls: CassandraTls,
+}
+
+/// How connections to the cluster are encrypted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CassandraTls {
+    /// Whether they are. Default false.
+    pub enabled: bool,
+    /// The file with the certificates of the authorities that sign those of nodes. Default empty.
+    pub ca_file: PathBuf,
+    /// The file with our own certificate, where nodes ask for one. Default empty.
+    pub cert_file: PathBuf,
+    /// The file with its key. Default empty.
+    pub key_file: PathBuf,
+    /// Whether a node's certificate has to be for the address of that node. Default true.
+    pub verify_hostname: bool,
+}
+
+impl Default for CassandraTls {
+    fn default() -> Self {
+        let [ca_file, cert_file, key_file] = [(); 3].map(|()| PathBuf::new());
+        Self { enabled: false, ca_file, cert_file, key_file, verify_hostname: true }
+    }
 }
 
 impl Default for Cassandra {
@@ -38,12 +62,13 @@ impl Default for Cassandra {
             user: String::new(),
             password_file: PathBuf::new(),
             connections_per_node,
+            tls: CassandraTls::default(),
         }
     }
 }
 
 impl Config {
-    /// The options of the store on Cassandra, without credentials: the password is in a file that was not read.
+    /// The options of the store on Cassandra, without credentials and TLS: those are in files that were not read.
     pub fn cassandra_options(&self) -> Options {
         let cassandra = self.store.cassandra.clone();
         let own = Options::default();
@@ -76,6 +101,29 @@ impl Config {
         if local && !replication.contains_key(local_datacenter) {
             let advice = format!("give replicas for the local data centre too, as {local_datacenter} = 3");
             found.push(("store.cassandra.replication", advice));
+        }
+        found.extend(self.store.cassandra.tls.contradictions());
+        found
+    }
+}
+
+impl CassandraTls {
+    /// What may be wrong is refused also where TLS is off: it would come to light on the day that it is turned on.
+    fn contradictions(&self) -> Vec<(&'static str, String)> {
+        let given = |path: &PathBuf| !path.as_os_str().is_empty();
+        let mut found = Vec::new();
+        if self.enabled && !given(&self.ca_file) {
+            let advice = "name the certificates to trust in store.cassandra.tls.ca_file; those of the system are \
+                          usually in /etc/ssl/certs/ca-certificates.crt";
+            found.push(("store.cassandra.tls.enabled", advice.to_owned()));
+        }
+        if given(&self.cert_file) && !given(&self.key_file) {
+            let advice = "a certificate needs store.cassandra.tls.key_file; give both or neither";
+            found.push(("store.cassandra.tls.cert_file", advice.to_owned()));
+        }
+        if given(&self.key_file) && !given(&self.cert_file) {
+            let advice = "a key needs store.cassandra.tls.cert_file; give both or neither";
+            found.push(("store.cassandra.tls.key_file", advice.to_owned()));
         }
         found
     }

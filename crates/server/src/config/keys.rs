@@ -43,7 +43,7 @@ pub(super) struct Key {
 }
 
 /// Every setting.
-pub(super) static KEYS: [Key; 25] = [
+pub(super) static KEYS: [Key; 30] = [
     Key {
         name: "server.listen",
         help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
@@ -150,6 +150,36 @@ pub(super) static KEYS: [Key; 25] = [
         place: |config| {
             Place::Count(&mut config.store.cassandra.connections_per_node, 1..=NODE_CONNECTIONS_MAX)
         },
+    },
+    Key {
+        name: "store.cassandra.tls.enabled",
+        help: "Whether connections to the cluster are encrypted.",
+        flag: None,
+        place: |config| Place::Switch(&mut config.store.cassandra.tls.enabled),
+    },
+    Key {
+        name: "store.cassandra.tls.ca_file",
+        help: "PEM certificates of the authorities that sign those of nodes; no others are trusted. Read at start, as the next two.",
+        flag: None,
+        place: |config| Place::File(&mut config.store.cassandra.tls.ca_file),
+    },
+    Key {
+        name: "store.cassandra.tls.cert_file",
+        help: "PEM certificate of this server, where nodes ask for one.",
+        flag: None,
+        place: |config| Place::File(&mut config.store.cassandra.tls.cert_file),
+    },
+    Key {
+        name: "store.cassandra.tls.key_file",
+        help: "PEM key of that certificate, without a password.",
+        flag: None,
+        place: |config| Place::File(&mut config.store.cassandra.tls.key_file),
+    },
+    Key {
+        name: "store.cassandra.tls.verify_hostname",
+        help: "Whether the certificate of a node has to be for its IP address.",
+        flag: None,
+        place: |config| Place::Switch(&mut config.store.cassandra.tls.verify_hostname),
     },
     Key {
         name: "limits.connections",

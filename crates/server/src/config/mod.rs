@@ -24,7 +24,7 @@ mod settings;
 mod units;
 mod value;
 
-pub use cassandra::Cassandra;
+pub use cassandra::{Cassandra, CassandraTls};
 pub use error::ConfigError;
 pub use given::Flags;
 pub use loading::{Loaded, Setting, load};

@@ -42,6 +42,11 @@ store.cassandra.replication = {} (default)
 store.cassandra.user = "" (default)
 store.cassandra.password_file = "" (default)
 store.cassandra.connections_per_node = 2 (default)
+store.cassandra.tls.enabled = false (default)
+store.cassandra.tls.ca_file = "" (default)
+store.cassandra.tls.cert_file = "" (default)
+store.cassandra.tls.key_file = "" (default)
+store.cassandra.tls.verify_hostname = true (default)
 limits.connections = 1024 (default)
 limits.requests = 256 (default)
 limits.streams = 64 (default)
@@ -113,7 +118,9 @@ fn what_is_shown_can_be_given_again() {
                 workers = 64\n\
                 [store.cassandra]\ncontact_points = ['a:1', '[::1]:2']\nlocal_datacenter = 'eu.west'\n\
                 keyspace_prefix = 'b2'\nreplication = {'eu.west' = 3, us-1 = 2}\nuser = 'a \"b\"'\n\
-                password_file = '/p'\nconnections_per_node = 4\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
+                password_file = '/p'\nconnections_per_node = 4\n\
+                [store.cassandra.tls]\nenabled = true\nca_file = '/ca'\ncert_file = '/c'\nkey_file = '/k'\n\
+                verify_hostname = false\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
                 reads = 4\nreads_waiting = 0\nwide_scans = 5\n\
                 [log]\nlevel = 'trace'\nformat = 'json'\n";
     let first = given(text, &[]).unwrap();
@@ -157,6 +164,7 @@ fn the_store_on_cassandra_gets_what_was_set() {
         keyspace_prefix: "b2".to_owned(),
         replication: [("dc1".to_owned(), 3), ("dc2".to_owned(), 1)].into(),
         credentials: None,
+        tls: None,
         connections_per_node: 4,
         tables_max: 11,
     };
@@ -170,6 +178,22 @@ fn the_store_on_cassandra_gets_what_was_set() {
         "BRAID__STORE__CASSANDRA__CONNECTIONS_PER_NODE=4",
     ];
     assert_eq!(given("", &variables).unwrap().config.cassandra_options(), expect);
+}
+
+#[test]
+fn tls_is_set_by_variables_as_everything_is() {
+    let variables = [
+        "BRAID__STORE__CASSANDRA__TLS__ENABLED=true",
+        "BRAID__STORE__CASSANDRA__TLS__CA_FILE=/ca",
+        "BRAID__STORE__CASSANDRA__TLS__VERIFY_HOSTNAME=false",
+    ];
+    let expect = super::super::CassandraTls {
+        enabled: true,
+        ca_file: PathBuf::from("/ca"),
+        verify_hostname: false,
+        ..Default::default()
+    };
+    assert_eq!(given("", &variables).unwrap().config.store.cassandra.tls, expect);
 }
 
 #[test]

@@ -44,7 +44,8 @@ fn unknown_keys_in_the_file() {
         "frobnicate = 1",
         &format!(
             "{outside} `frobnicate` outside the sections; \
-             the sections are [server], [store], [store.embedded], [store.cassandra], [limits], [log]"
+             the sections are [server], [store], [store.embedded], [store.cassandra], [store.cassandra.tls], \
+             [limits], [log]"
         ),
     );
     let long = "x".repeat(100);
@@ -64,7 +65,8 @@ fn unknown_sections_in_the_file() {
     check(
         "[queue]",
         "braid.toml:1: there is no section [queue]; \
-         the sections are [server], [store], [store.embedded], [store.cassandra], [limits], [log]",
+         the sections are [server], [store], [store.embedded], [store.cassandra], [store.cassandra.tls], \
+         [limits], [log]",
     );
     check(
         "['store.embedded']",
@@ -158,12 +160,37 @@ fn settings_of_a_cluster() {
 }
 
 #[test]
-fn what_is_not_built_has_no_key() {
+fn tls_is_a_section() {
     check(
         "[store.cassandra]\ntls = true",
-        "braid.toml:2: [store.cassandra] has no key `tls`; it has `contact_points`, `local_datacenter`, \
-         `keyspace_prefix`, `replication`, `user`, `password_file`, `connections_per_node`",
+        "braid.toml:2: `tls` is a section; write [store.cassandra.tls] and its keys below",
     );
+    check(
+        "[store.cassandra.tls]\nca = 'x'",
+        "braid.toml:2: [store.cassandra.tls] has no key `ca`; it has `enabled`, `ca_file`, `cert_file`, `key_file`, \
+         `verify_hostname`",
+    );
+}
+
+#[test]
+fn tls_without_what_it_needs() {
+    let section = "braid.toml:2: store.cassandra.tls";
+    check(
+        "[store.cassandra.tls]\nenabled = true",
+        &format!(
+            "{section}.enabled is true; name the certificates to trust in store.cassandra.tls.ca_file; those of the \
+             system are usually in /etc/ssl/certs/ca-certificates.crt"
+        ),
+    );
+    for (given, other) in [("cert_file", "key_file"), ("key_file", "cert_file")] {
+        let what = given.strip_suffix("_file").unwrap().replace("cert", "certificate");
+        check(
+            &format!("[store.cassandra.tls]\n{given} = 'f'"),
+            &format!(
+                "{section}.{given} is \"f\"; a {what} needs store.cassandra.tls.{other}; give both or neither"
+            ),
+        );
+    }
 }
 
 #[test]
@@ -244,7 +271,7 @@ fn variables() {
         &["BRAID__QUEUE__X=x"],
         &format!(
             "BRAID__QUEUE__X: {none}; there are BRAID__SERVER__*, BRAID__STORE__*, BRAID__STORE__EMBEDDED__*, \
-             BRAID__STORE__CASSANDRA__*, BRAID__LIMITS__*, BRAID__LOG__*"
+             BRAID__STORE__CASSANDRA__*, BRAID__STORE__CASSANDRA__TLS__*, BRAID__LIMITS__*, BRAID__LOG__*"
         ),
     );
     check_variables(
