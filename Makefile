@@ -2,7 +2,8 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-braid cassandra-secured faults faults-store faults-server doc-tests doc bench kill clean
+	cassandra-server cassandra-braid cassandra-secured faults faults-store faults-server doc-tests doc bench bench-cassandra \
+	kill clean
 
 # How often the kill suite kills.
 KILLS ?= 200
@@ -12,7 +13,7 @@ CASSANDRA_NEEDS = java17 mvn python3 flock
 SECURED_NEEDS = openssl
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # How much the demo writes: s, m or l.
 SCALE ?= m
@@ -107,6 +108,13 @@ doc: ## build the documentation; a warning fails
 bench: ## measure (QUICK=1 for a short run)
 	@cargo build --release -p cli
 	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
+
+BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide
+
+bench-cassandra: ## measure over a real Cassandra, beside its driver (QUICK=1 for a short run)
+	@dev/needs $(CASSANDRA_NEEDS)
+	@cargo build --release -p cli -p bench
+	@$(if $(QUICK),QUICK=$(QUICK)) dev/with-cassandra cargo run --release --quiet -p bench -- $(BENCH_CASSANDRA)
 
 kill: ## kill -9 the embedded store and the server KILLS times (200) each and look for lost writes
 	@BRAID_KILLS=$(KILLS) dev/stage -v kill cargo test -p store-embedded --all-features --test crash kill -- --nocapture

@@ -54,14 +54,18 @@ pub(crate) struct Braid {
     stopping: Arc<AtomicBool>,
 }
 
+/// A setting of the server, as the environment names it, and its value.
+pub(crate) type Variable = (&'static str, String);
+
 impl Braid {
     /// Starts a server on the data directory `data`, in which it also works, so that it finds no file of settings.
-    pub(crate) fn serve(data: &Path, spawn: &dyn Spawn) -> Result<Self> {
+    pub(crate) fn serve(data: &Path, settings: &[Variable], spawn: &dyn Spawn) -> Result<Self> {
         let mut child = command()?
             .args(["serve", "--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .current_dir(data)
             .env(LOG_LEVEL.0, LOG_LEVEL.1)
+            .envs(settings.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
@@ -91,13 +95,24 @@ impl Braid {
 
     /// Whether `GET /readyz` is answered with 200.
     pub(crate) fn is_ready(&self) -> Result<bool> {
+        Ok(is_ok(&self.get("/readyz")?))
+    }
+
+    /// What `GET /metrics` answers, with its head.
+    pub(crate) fn metrics(&self) -> Result<String> {
+        let answer = self.get("/metrics")?;
+        ensure!(is_ok(&answer), "/metrics was refused: {answer}");
+        Ok(answer)
+    }
+
+    fn get(&self, path: &str) -> Result<String> {
         let mut stream = TcpStream::connect(self.address).context("braid serve takes no connection")?;
         stream.set_read_timeout(Some(ANSWER_WITHIN))?;
-        let request = format!("GET /readyz HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address);
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address);
         stream.write_all(request.as_bytes())?;
         let mut answer = String::new();
-        stream.read_to_string(&mut answer).context("/readyz was not answered")?;
-        Ok(is_ok(&answer))
+        stream.read_to_string(&mut answer).with_context(|| format!("{path} was not answered"))?;
+        Ok(answer)
     }
 
     /// Asks it to stop and waits until it has: then its data directory is free.

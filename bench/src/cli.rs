@@ -9,7 +9,8 @@ Measures Braid against what it is built on, and holds the figures against goals.
 usage: cargo run --release -p bench -- [option...] [question...]
 
 Without a question, all of them run. `--list` names them. Questions about the server run the binary that lies beside this
-one; `make bench` builds it first.
+one; `make bench` builds it first. Those about Cassandra need a node on this machine and are skipped without one;
+`make bench-cassandra` starts it.
 
   --list    list the questions
   --json    after each report, the same as one JSON object on one line (find it with: grep '^{')
@@ -87,7 +88,8 @@ mod tests {
     fn arguments_mean_what_help_says() {
         check(
             &[],
-            "run ingest scan grpc-ingest first-page drain search count fairness partial start json=false",
+            "run ingest scan grpc-ingest first-page drain search count fairness partial cassandra-write \
+             cassandra-drain cassandra-read cassandra-wide start json=false",
         );
         check(&["scan", "--json"], "run scan json=true");
         check(&["scan", "ingest"], "run scan ingest json=false");
@@ -96,23 +98,28 @@ mod tests {
         check(
             &["scam"],
             "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, \
-             search, count, fairness, partial, start; try --help",
+             search, count, fairness, partial, cassandra-write, cassandra-drain, cassandra-read, cassandra-wide, start; \
+             try --help",
         );
     }
 
     #[test]
     fn the_list_has_one_line_a_question() {
         let expect = "\
-ingest       durable ingest through the embedded store, against group commit on fjall by hand
-scan         reading a wide partition through the embedded store, against fjall's iterator
-grpc-ingest  durable ingest through gRPC, against the embedded store called directly
-first-page   the first page of a small partition through gRPC, against the store's scan of the same rows
-drain        reading a wide partition through gRPC, by pages and as a stream, against the store's scan
-search       a search that 1 of 10,000 events of a wide partition matches, against reading it by pages
-count        counting a wide partition through gRPC, against the store's scan
-fairness     the first page of a small partition while a wide one is drained, against the same when nothing else runs
-partial      partial answers of 16 wide reads at the same time, against the time limit that they were asked with
-start        braid serve until it is ready on an empty directory, braid --version, and the size of the binary
+ingest           durable ingest through the embedded store, against group commit on fjall by hand
+scan             reading a wide partition through the embedded store, against fjall's iterator
+grpc-ingest      durable ingest through gRPC, against the embedded store called directly
+first-page       the first page of a small partition through gRPC, against the store's scan of the same rows
+drain            reading a wide partition through gRPC, by pages and as a stream, against the store's scan
+search           a search that 1 of 10,000 events of a wide partition matches, against reading it by pages
+count            counting a wide partition through gRPC, against the store's scan
+fairness         the first page of a small partition while a wide one is drained, against the same when nothing else runs
+partial          partial answers of 16 wide reads at the same time, against the time limit that they were asked with
+cassandra-write  ingest over Cassandra through gRPC, against the driver that sends the same batches
+cassandra-drain  reading a series over Cassandra through gRPC, by pages and as a stream, against the driver
+cassandra-read   ten events of one partition over Cassandra through gRPC, against the driver's select
+cassandra-wide   a partition of 500 MB over Cassandra by pages of 1,000 events: memory, the slowest page and store call
+start            braid serve until it is ready on an empty directory, braid --version, and the size of the binary
 ";
         assert_eq!(list(), expect);
     }

@@ -83,7 +83,8 @@ impl Filled {
     }
 }
 
-fn fill(remote: &Remote, batches: Vec<Batch>, make: Make) -> Result<()> {
+/// Writes all of it through a server.
+pub(crate) fn fill(remote: &Remote, batches: Vec<Batch>, make: Make) -> Result<()> {
     let clients = (0..WRITERS).map(|_| remote.client()).collect::<Result<Arc<[_]>>>()?;
     let batches: Arc<[Batch]> = batches.into();
     let writer = |number: u64| {

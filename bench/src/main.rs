@@ -3,6 +3,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
 
 mod braid;
+mod cassandra;
 mod cli;
 mod crowd;
 mod embedded;

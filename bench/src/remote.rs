@@ -2,15 +2,16 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use api::v1::WriteEventRecordsRequest;
-use env::TokioSpawn;
+use api::v1::{ReadEventRecordsRequest, WriteEventRecordsRequest};
+use env::{Clock, SystemClock, TokioSpawn};
 use model::SeriesId;
 use rpc::client::Client;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::braid::Braid;
+use crate::braid::{Braid, Variable};
 use crate::harness::Process;
 use crate::wire;
 
@@ -34,6 +35,11 @@ pub(crate) struct Remote {
 impl Remote {
     /// Serves the data directory.
     pub(crate) fn serve(path: &Path, threads: Threads) -> Result<Self> {
+        Self::serve_with(path, &[], threads)
+    }
+
+    /// The same with settings of the server.
+    pub(crate) fn serve_with(path: &Path, settings: &[Variable], threads: Threads) -> Result<Self> {
         let mut builder = match threads {
             Threads::One => Builder::new_current_thread(),
             Threads::Two => Builder::new_multi_thread(),
@@ -44,7 +50,7 @@ impl Remote {
             let _inside = runtime.enter();
             TokioSpawn::current()
         };
-        let braid = Braid::serve(path, &spawn).context("cannot serve")?;
+        let braid = Braid::serve(path, settings, &spawn).context("cannot serve")?;
         Ok(Self { runtime, braid })
     }
 
@@ -75,6 +81,11 @@ impl Remote {
         self.braid.process()
     }
 
+    /// What the server tells about itself.
+    pub(crate) fn metrics(&self) -> Result<String> {
+        self.braid.metrics()
+    }
+
     /// Stops the server: then its directory is free.
     pub(crate) fn stop(self) -> Result<()> {
         // Closes the connections, for which the server would wait.
@@ -96,4 +107,38 @@ pub(crate) async fn send(client: &Client, request: WriteEventRecordsRequest) -> 
     let why = || answer.results.first().map(|refused| refused.message.as_str()).unwrap_or("no reason given");
     ensure!(accepted == count, "the server took {accepted} of {count} events: {}", why());
     Ok(accepted)
+}
+
+/// What a client had once it was at the end.
+#[derive(Debug, Default)]
+pub(crate) struct Drained {
+    /// How many events.
+    pub(crate) events: u64,
+    /// How long each page took.
+    pub(crate) pages: Vec<Duration>,
+}
+
+/// Reads page after page to the end, following tokens.
+pub(crate) async fn read_pages(client: &Client, mut request: ReadEventRecordsRequest) -> Result<Drained> {
+    let mut drained = Drained::default();
+    loop {
+        let start = SystemClock.boot();
+        let page = client.read(request.clone()).await?;
+        drained.pages.push(SystemClock.boot().since(start));
+        drained.events += page.records.len() as u64;
+        if page.next_page_token.is_empty() {
+            return Ok(drained);
+        }
+        request.page_token = page.next_page_token;
+    }
+}
+
+/// Reads to the end as one stream; returns how many events.
+pub(crate) async fn read_stream(client: &Client, request: ReadEventRecordsRequest) -> Result<u64> {
+    let mut pages = client.stream(request).await?;
+    let mut events = 0;
+    while let Some(page) = pages.next().await? {
+        events += page.records.len() as u64;
+    }
+    Ok(events)
 }

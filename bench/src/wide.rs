@@ -13,7 +13,7 @@ use crate::embedded::{Embedded, read_pages};
 use crate::filled::{Batch, Filled};
 use crate::harness::{Sample, Setting, measure, measure_in};
 use crate::remote::{Remote, Threads};
-use crate::{wire, workload};
+use crate::{remote, wire, workload};
 
 const PARTITION_BYTES: u64 = 500_000_000;
 const PARTITION_BYTES_QUICK: u64 = 50_000_000;
@@ -105,16 +105,7 @@ impl Wide {
 
     /// Reads page after page; returns how many events.
     pub(crate) async fn follow_tokens(&self, client: &Client, order: Order) -> Result<u64> {
-        let mut request = wire::read(&self.series, order, PAGE_EVENTS)?;
-        let mut events = 0;
-        loop {
-            let page = client.read(request.clone()).await?;
-            events += page.records.len() as u64;
-            if page.next_page_token.is_empty() {
-                return Ok(events);
-            }
-            request.page_token = page.next_page_token;
-        }
+        Ok(remote::read_pages(client, wire::read(&self.series, order, PAGE_EVENTS)?).await?.events)
     }
 }
 

@@ -42,7 +42,15 @@ pub(crate) fn create_namespace() -> admin::CreateNamespaceRequest {
 
 /// A request to write events `first` and following to a series.
 pub(crate) fn write(series: &SeriesId, first: u64, count: u64) -> Result<v1::WriteEventRecordsRequest> {
-    let rows = workload::rows(first, count)?;
+    request(series, workload::rows(first, count)?)
+}
+
+/// The same with large events.
+pub(crate) fn write_large(series: &SeriesId, first: u64, count: u64) -> Result<v1::WriteEventRecordsRequest> {
+    request(series, workload::large_rows(first, count)?)
+}
+
+fn request(series: &SeriesId, rows: Vec<Row>) -> Result<v1::WriteEventRecordsRequest> {
     let events = rows.into_iter().map(|row| event(series, row)).collect::<Result<_>>()?;
     Ok(v1::WriteEventRecordsRequest { namespace: NAMESPACE.to_owned(), events })
 }

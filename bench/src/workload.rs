@@ -17,6 +17,10 @@ const EVENT_ID_BYTES: usize = 16;
 pub(crate) const ITEM_KEY: &str = "payload";
 /// Logical bytes of a row: time, event id, item key, value.
 pub(crate) const ROW_LOGICAL_BYTES: u64 = (8 + EVENT_ID_BYTES + ITEM_KEY.len() + VALUE_BYTES) as u64;
+/// Of so many values is that of a large event.
+const LARGE_VALUES: u64 = 5;
+/// Logical bytes of the row of a large event.
+pub(crate) const LARGE_ROW_LOGICAL_BYTES: u64 = ROW_LOGICAL_BYTES + (LARGE_VALUES - 1) * VALUE_BYTES as u64;
 /// Where values are marked, one of so many events has the marked one.
 pub(crate) const MARKED_EVERY: u64 = 10_000;
 /// The marked value is that of an event which no question writes.
@@ -61,6 +65,16 @@ pub(crate) fn rows(first: u64, count: u64) -> Result<Vec<Row>> {
         Ok(Row { key, write_time: write_time(event), value: buffer.split().freeze(), metadata: Bytes::new() })
     };
     (first..first + count).map(row).collect()
+}
+
+/// The rows of large events `first` and following.
+pub(crate) fn large_rows(first: u64, count: u64) -> Result<Vec<Row>> {
+    let parts = rows(first * LARGE_VALUES, count * LARGE_VALUES)?;
+    let large = |parts: &[Row]| {
+        let value = parts.iter().flat_map(|part| part.value.iter().copied()).collect();
+        Some(Row { value, ..parts.first()?.clone() })
+    };
+    Ok(parts.chunks(usize::try_from(LARGE_VALUES)?).filter_map(large).collect())
 }
 
 /// The same rows as keys and values of the engine, built as one would without the store: as long as the store's,
@@ -158,6 +172,14 @@ mod tests {
         let rows = rows(7, 3).unwrap();
         assert!(rows.iter().all(|row| row.logical_bytes() == ROW_LOGICAL_BYTES));
         assert!(rows.windows(2).all(|pair| pair[0].key < pair[1].key && pair[0].value != pair[1].value));
+    }
+
+    #[test]
+    fn large_rows_are_as_large_as_they_say_and_follow_each_other() {
+        let both = [large_rows(3, 2).unwrap(), large_rows(5, 1).unwrap()].concat();
+        assert!(both.iter().all(|row| row.logical_bytes() == LARGE_ROW_LOGICAL_BYTES));
+        assert!(both.windows(2).all(|pair| pair[0].key < pair[1].key && pair[0].value != pair[1].value));
+        assert_eq!(both, large_rows(3, 3).unwrap());
     }
 
     #[test]

@@ -10,12 +10,11 @@
 
 use anyhow::Result;
 use model::Order;
-use rpc::client::Client;
 
 use super::Question;
 use crate::harness::{Answer, Goal, Setting, Side, Unit, interleave};
 use crate::wide::{PAGE_EVENTS, SCAN_BYTES, SCAN_ROWS, Wide};
-use crate::{progress, wire};
+use crate::{progress, remote, wire};
 
 pub(crate) const QUESTION: Question = Question {
     name: "drain",
@@ -62,7 +61,8 @@ fn answer(setting: &Setting) -> Result<Answer> {
                 wide.through_server(async |client| wide.follow_tokens(client, order).await)
             }),
             Side::new(names.stream, move || {
-                wide.through_server(async |client| follow_stream(client, wide, order).await)
+                let request = wire::read(&wide.series, order, STREAM_PAGE_EVENTS)?;
+                wide.through_server(async |client| remote::read_stream(client, request.clone()).await)
             }),
         ]
     });
@@ -82,13 +82,4 @@ fn answer(setting: &Setting) -> Result<Answer> {
         .note("bytes are logical (time, ids, value) on all sides; the second of two passes is timed")
         .note("pages and stream: one client on one thread of this process; CPU and memory are the server's")
         .note("memory: growth of anonymous memory in the timed pass, the engine's cache being warm"))
-}
-
-async fn follow_stream(client: &Client, wide: &Wide, order: Order) -> Result<u64> {
-    let mut pages = client.stream(wire::read(&wide.series, order, STREAM_PAGE_EVENTS)?).await?;
-    let mut events = 0;
-    while let Some(page) = pages.next().await? {
-        events += page.records.len() as u64;
-    }
-    Ok(events)
 }

@@ -1,5 +1,9 @@
 //! The questions, one file each. A question knows its sides, its data and its goals; everything else is the harness's.
 
+mod cassandra_drain;
+mod cassandra_read;
+mod cassandra_wide;
+mod cassandra_write;
 mod count;
 mod drain;
 mod fairness;
@@ -36,5 +40,9 @@ pub(crate) const ALL: &[Question] = &[
     count::QUESTION,
     fairness::QUESTION,
     partial::QUESTION,
+    cassandra_write::QUESTION,
+    cassandra_drain::QUESTION,
+    cassandra_read::QUESTION,
+    cassandra_wide::QUESTION,
     start::QUESTION,
 ];

@@ -65,7 +65,7 @@ fn median_ms(runs: usize, mut run: impl FnMut() -> Result<Duration>) -> Result<f
 fn serve(setting: &Setting) -> Result<(Duration, u64)> {
     let directory = setting.directory()?;
     let start = SystemClock.boot();
-    let braid = Braid::serve(directory.path(), &TokioSpawn::current())?;
+    let braid = Braid::serve(directory.path(), &[], &TokioSpawn::current())?;
     while !braid.is_ready()? {
         std::thread::park_timeout(ASK_EVERY);
     }
