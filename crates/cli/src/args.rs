@@ -4,7 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agg, block, completions, config, demo, doctor, explain, get, import, ns, put, search, serve, slices, tail,
+    agg, block, completions, config, demo, doctor, explain, get, import, ns, partitions, put, search, serve,
+    slices, tail,
 };
 use crate::output::Format;
 
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Ns(ns::Args),
     /// List the slices of a namespace
     Slices(slices::Args),
+    /// Show how large the partitions of a namespace are
+    Partitions(partitions::Args),
     /// Block, unblock and list series whose reads or writes are refused
     Block(block::Args),
     /// Write a completion script for a shell

@@ -47,7 +47,7 @@ impl Failure {
                 "INVALID_ARGUMENT"
             }
             "EVENT_TOO_OLD" | "EVENT_IN_FUTURE" => "OUT_OF_RANGE",
-            "NAMESPACE_NOT_FOUND" => "NOT_FOUND",
+            "NAMESPACE_NOT_FOUND" | "SLICE_NOT_FOUND" => "NOT_FOUND",
             "ID_BLOCKED" => "PERMISSION_DENIED",
             "RATE_LIMITED" => "RESOURCE_EXHAUSTED",
             "BACKEND_OVERLOADED" | "BACKEND_TIMEOUT" | "NOT_READY" => "UNAVAILABLE",

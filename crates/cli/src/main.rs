@@ -43,6 +43,9 @@ fn main() -> ExitCode {
         Command::Tail(args) => run::following(&global, |session| commands::tail::run(session, args)),
         Command::Ns(args) => run::calling(&global, |session| commands::ns::run(session, args)),
         Command::Slices(args) => run::calling(&global, |session| commands::slices::run(session, args)),
+        Command::Partitions(args) => {
+            run::calling(&global, |session| commands::partitions::run(session, args))
+        }
         Command::Block(args) => run::calling(&global, |session| commands::block::run(session, args)),
         Command::Completions(args) => commands::completions::run(args),
     };

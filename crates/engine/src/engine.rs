@@ -9,12 +9,13 @@ use store::Store;
 
 use crate::block::BlockChange;
 use crate::catalog::Catalog;
+use crate::histograms::histograms;
 use crate::metrics::{Metrics, Mode, Write};
 use crate::reads::Reads;
 use crate::write::{WriteQueue, write_queued, write_synced};
 use crate::{
     AggregatePage, AggregateRequest, Block, Explanation, Namespace, NamespaceSpec, NewBlock, QueueCounts,
-    ReadLimits, ReadPage, ReadRequest, Result, SliceInfo, WriteAnswer, WriteRequest,
+    ReadLimits, ReadPage, ReadRequest, Result, SliceHistogram, SliceInfo, WriteAnswer, WriteRequest,
 };
 
 /// Namespaces, writes and reads over one store. Cheap to clone.
@@ -98,6 +99,17 @@ impl Engine {
             state: dataset.state_of(layout.slice, now),
         };
         Ok(dataset.layouts.iter().map(info).collect())
+    }
+
+    /// How large the partitions of one slice are, or those of all slices, oldest first: as the store knows it, or measured by
+    /// reading all of it.
+    pub async fn partition_histogram(
+        &self,
+        name: &NamespaceName,
+        table: Option<&str>,
+        measure: bool,
+    ) -> Result<Vec<SliceHistogram>> {
+        histograms(&self.catalog, name, table, measure).await
     }
 
     /// Writes events and answers when they are durable. An event that grew too old before the answer is refused with

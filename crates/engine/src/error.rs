@@ -43,6 +43,8 @@ reasons! {
     EventInFuture = "EVENT_IN_FUTURE",
     /// No namespace of this name.
     NamespaceNotFound = "NAMESPACE_NOT_FOUND",
+    /// The namespace has no slice of this name.
+    SliceNotFound = "SLICE_NOT_FOUND",
     /// The series is blocked for what was asked.
     IdBlocked = "ID_BLOCKED",
     /// A namespace of this name exists.

@@ -13,6 +13,7 @@ pub mod clip;
 mod engine;
 mod error;
 mod event;
+mod histograms;
 pub mod metadata;
 mod metrics;
 pub mod namespace;
@@ -32,8 +33,8 @@ pub use read::ReadLimits;
 pub use request::{
     AggregatePage, AggregateRequest, Aggregation, BUCKETS_DEFAULT, Bucket, BucketKey, Cost, ExplainedGroup,
     ExplainedPartition, Explanation, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, Partial,
-    PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceInfo, SliceState,
-    Stats, WriteAnswer, WriteRequest,
+    PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceHistogram,
+    SliceInfo, SliceState, Stats, WriteAnswer, WriteRequest,
 };
 pub use store::{Compaction, Compression, Consistency, Named, Storage};
 pub use write::QueueCounts;

@@ -23,6 +23,27 @@ pub enum HistogramQuality {
     Estimated,
 }
 
+/// The sizes that `nodetool tablehistograms` shows, in bytes, and of how many partitions. All zero where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SizeSummary {
+    /// Half of the partitions are not larger.
+    pub p50: u64,
+    /// 75 in a hundred are not larger.
+    pub p75: u64,
+    /// 95 in a hundred are not larger.
+    pub p95: u64,
+    /// 98 in a hundred are not larger.
+    pub p98: u64,
+    /// 99 in a hundred are not larger.
+    pub p99: u64,
+    /// None is smaller.
+    pub min: u64,
+    /// None is larger.
+    pub max: u64,
+    /// How many there are.
+    pub partitions: u64,
+}
+
 /// How many partitions have which size in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeHistogram {
@@ -35,15 +56,23 @@ pub struct SizeHistogram {
 impl SizeHistogram {
     /// Counts one partition of `bytes`.
     pub fn record(&mut self, bytes: u64) {
+        self.record_many(bytes, 1);
+    }
+
+    /// Counts so many partitions of `bytes` each.
+    pub fn record_many(&mut self, bytes: u64, partitions: u64) {
+        if partitions == 0 {
+            return;
+        }
         let index = bucket_of(bytes);
         if self.counts.len() <= index {
             self.counts.resize(index + 1, 0);
         }
         if let Some(slot) = self.counts.get_mut(index) {
-            *slot += 1;
+            *slot = slot.saturating_add(partitions);
         }
-        self.count += 1;
-        self.sum = self.sum.saturating_add(bytes);
+        self.count = self.count.saturating_add(partitions);
+        self.sum = self.sum.saturating_add(bytes.saturating_mul(partitions));
         self.max = self.max.max(bytes);
     }
 
@@ -62,13 +91,33 @@ impl SizeHistogram {
         self.max
     }
 
+    /// A size that none is below: at most one eighth under the smallest. Zero where nothing was counted.
+    pub fn min(&self) -> u64 {
+        let first = self.counts.iter().position(|count| *count > 0);
+        first.and_then(|first| first.checked_sub(1)).map_or(0, |before| bucket_top(before).saturating_add(1))
+    }
+
+    /// What people look at.
+    pub fn summary(&self) -> SizeSummary {
+        SizeSummary {
+            p50: self.percentile(50),
+            p75: self.percentile(75),
+            p95: self.percentile(95),
+            p98: self.percentile(98),
+            p99: self.percentile(99),
+            min: self.min(),
+            max: self.max,
+            partitions: self.count,
+        }
+    }
+
     /// A size that `percent` of the partitions do not exceed: at most one eighth above the true one, never below it.
     /// Zero where nothing was counted.
     pub fn percentile(&self, percent: u8) -> u64 {
-        let rank = (self.count * u64::from(percent.min(100))).div_ceil(100).max(1);
-        let mut seen = 0;
+        let rank = (u128::from(self.count) * u128::from(percent.min(100))).div_ceil(100).max(1);
+        let mut seen = 0_u128;
         for (index, count) in self.counts.iter().enumerate() {
-            seen += count;
+            seen += u128::from(*count);
             if seen >= rank {
                 return bucket_top(index).min(self.max);
             }
@@ -91,9 +140,9 @@ impl SizeHistogram {
             self.counts.resize(other.counts.len(), 0);
         }
         for (slot, more) in self.counts.iter_mut().zip(&other.counts) {
-            *slot += more;
+            *slot = slot.saturating_add(*more);
         }
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
         self.sum = self.sum.saturating_add(other.sum);
         self.max = self.max.max(other.max);
     }
@@ -176,12 +225,43 @@ mod tests {
         assert_eq!((sizes.count(), sizes.sum(), sizes.max()), (100, 5_050_000, 100_000));
     }
 
+    #[test]
+    fn a_summary_has_what_nodetool_shows() {
+        assert_eq!(SizeHistogram::default().summary(), SizeSummary::default());
+        let mut sizes = SizeHistogram::default();
+        sizes.record_many(10, 50);
+        sizes.record_many(12, 48);
+        sizes.record(13);
+        sizes.record(15);
+        sizes.record_many(1_000, 0);
+        let expect =
+            SizeSummary { p50: 10, p75: 12, p95: 12, p98: 12, p99: 13, min: 10, max: 15, partitions: 100 };
+        assert_eq!(sizes.summary(), expect);
+    }
+
     proptest! {
         #[test]
         fn a_bucket_is_at_most_an_eighth_wide(size in any::<u64>()) {
             let top = bucket_top(bucket_of(size));
             prop_assert!(top >= size && top - size <= size / 8, "{} {}", top, size);
             prop_assert!(bucket_of(size) < BUCKETS_MAX);
+        }
+
+        #[test]
+        fn the_smallest_is_known_to_an_eighth(size in any::<u64>(), more in any::<u32>()) {
+            let mut histogram = SizeHistogram::default();
+            histogram.record(size);
+            histogram.record(size.saturating_add(u64::from(more)));
+            let min = histogram.min();
+            prop_assert!(min <= size && size - min <= size / 8, "{} {}", min, size);
+        }
+
+        #[test]
+        fn many_alike_are_as_many_recorded_one_by_one(size in any::<u32>(), count in 0_u64..700) {
+            let (mut one_by_one, mut at_once) = (SizeHistogram::default(), SizeHistogram::default());
+            (0..count).for_each(|_| one_by_one.record(u64::from(size)));
+            at_once.record_many(u64::from(size), count);
+            prop_assert_eq!(at_once, one_by_one);
         }
 
         #[test]

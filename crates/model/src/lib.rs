@@ -20,7 +20,7 @@ pub mod table;
 pub mod time;
 
 pub use error::Error;
-pub use histogram::{HistogramQuality, SizeHistogram};
+pub use histogram::{HistogramQuality, SizeHistogram, SizeSummary};
 pub use id::{EventId, ItemKey, NamespaceName, SeriesId};
 pub use place::{Group, Layout, Layouts, Partition, PartitionKey};
 pub use position::{Order, Position, RowKey};

@@ -29,7 +29,7 @@ pub(crate) const fn code(reason: Reason) -> (Code, Option<Duration>) {
             (Code::InvalidArgument, None)
         }
         Reason::EventTooOld | Reason::EventInFuture => (Code::OutOfRange, None),
-        Reason::NamespaceNotFound => (Code::NotFound, None),
+        Reason::NamespaceNotFound | Reason::SliceNotFound => (Code::NotFound, None),
         Reason::IdBlocked => (Code::PermissionDenied, None),
         Reason::NamespaceExists => (Code::AlreadyExists, None),
         // The same request would be refused again: read the object, then send another one.
@@ -94,6 +94,7 @@ PAGE_TOKEN_INVALID   InvalidArgument     -
 EVENT_TOO_OLD        OutOfRange          -
 EVENT_IN_FUTURE      OutOfRange          -
 NAMESPACE_NOT_FOUND  NotFound            -
+SLICE_NOT_FOUND      NotFound            -
 ID_BLOCKED           PermissionDenied    -
 NAMESPACE_EXISTS     AlreadyExists       -
 ETAG_MISMATCH        Aborted             -

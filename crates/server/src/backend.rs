@@ -59,7 +59,7 @@ impl Opened {
         }
     }
 
-    /// Shows what the store itself counts in `registry`.
+    /// Shows what the store itself has to say; what is counted of its calls is a layer's.
     pub(crate) fn register_metrics(&self, registry: &mut Registry) {
         match self {
             Self::Embedded(_) => {}

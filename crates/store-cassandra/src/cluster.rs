@@ -18,6 +18,7 @@ use crate::names::Names;
 use crate::profiles::Profiles;
 use crate::retry::{self, Task};
 use crate::statements::Lazy;
+use crate::warnings::Warnings;
 
 /// A session and what belongs to it.
 pub(crate) struct Cluster {
@@ -29,6 +30,8 @@ pub(crate) struct Cluster {
     pub(crate) hedges: Hedges,
     /// Replicas of what is made here.
     pub(crate) replication: BTreeMap<String, usize>,
+    /// What came with answers.
+    pub(crate) warnings: Warnings,
 }
 
 impl Cluster {

@@ -23,6 +23,7 @@ use crate::retry::Task;
 use crate::schema::{self, LAYOUT_VERSION};
 use crate::statements::Lazy;
 use crate::transaction::{self, Turn};
+use crate::warnings::Warnings;
 use crate::{Options, Tls, refusal};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -50,6 +51,7 @@ pub(crate) async fn connect(options: &Options, env: Env) -> Result<Cluster> {
         names: Names::new(&options.keyspace_prefix),
         hedges: Hedges::default(),
         replication,
+        warnings: Warnings::default(),
         session,
     };
     let user = options.credentials.as_ref().map(|credentials| credentials.user.as_str());
@@ -77,15 +79,17 @@ async fn prepare(cluster: &Cluster, user: Option<&str>) -> Result<()> {
         Error::new(ErrorKind::Unavailable, message).caused_by(error)
     })?;
     check_found(&keyspace, look::layout(session, &keyspace, &found).await?)?;
-    let [layout, tables, records] = schema::metadata_tables(&keyspace);
+    let [layout, tables, records, histograms] = schema::metadata_tables(&keyspace);
     if found.is_empty() {
         let text = schema::keyspace(&keyspace, &cluster.replication);
         cluster.define("make the metadata keyspace", None, text).await?;
     }
-    for (name, text) in [("layout", layout), ("tables", tables), ("records", records)] {
+    let all =
+        [("layout", layout), ("tables", tables), ("records", records), ("partition_histograms", histograms)];
+    for (name, text) in all {
         // In another layout, which somebody may have made since we looked, nothing more is made.
         if !found.iter().any(|found| found == name) {
-            cluster.define(&format!("make the table of the {name}"), None, text).await?;
+            cluster.define(&format!("make the table {name}"), None, text).await?;
         }
         if name == "layout" {
             session.refresh_metadata().await.map_err(|error| {

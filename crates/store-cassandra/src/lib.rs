@@ -9,8 +9,9 @@
 //! Reading order: [`CassandraStore`] (`store`), `options`, `tls`, `connect`, `datacenter`, `refusal`, `look`, `rights`,
 //! `cluster` and `profiles` (joining one), [`examine`] (looking only), `names`, `schema` and `storage` (what is made there),
 //! `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per table), `write`, `scan`, `edge`,
-//! `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere), `enumerate`, `measure` (rows), `transaction`,
-//! `records` and `read_back` (metadata), `removal` (all of it gone), `failure` and `retry`.
+//! `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere), `enumerate`, `measure` (rows), `histogram`
+//! (sizes as the nodes know them), `signals` and `warnings` (how the nodes are), `transaction`, `records` and `read_back`
+//! (metadata), `removal` (all of it gone), `failure` and `retry`.
 //! Invariant: a statement is sent again only if sending it twice is the same as sending it once.
 
 mod cluster;
@@ -21,6 +22,7 @@ mod enumerate;
 mod examine;
 mod failure;
 mod hedge;
+mod histogram;
 mod lifecycle;
 mod look;
 mod measure;
@@ -39,14 +41,17 @@ mod rights;
 mod route;
 mod scan;
 mod schema;
+mod signals;
 mod statements;
 mod storage;
 mod store;
 mod tls;
 mod transaction;
+mod warnings;
 mod write;
 
 pub use examine::{Examined, Node, examine};
+pub use histogram::{HistogramOptions, SourceChoice};
 pub use look::{Layout, Rights};
 pub use options::{Credentials, Options};
 pub use removal::drop_keyspaces;

@@ -1,16 +1,9 @@
-//! Sizes of partitions: what every node estimates for itself, or all of them by reading everything once.
+//! Sizes of partitions, by reading everything once; what the nodes know without that is in `histogram`.
 //!
-//! The estimates are means over ranges of the ring, of bytes as stored; fresh only to some minutes, and without what
-//! is still in memory. So they are called estimated, never more. A measurement is not kept: another server may write
-//! the table the next moment and nobody would tell.
+//! A measurement is not kept for the next one: another server may write the table the next moment and nobody would tell.
 
-use std::sync::Arc;
-
-use model::{HistogramQuality, PartitionKey, SizeHistogram};
-use scylla::cluster::Node;
-use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
+use model::{PartitionKey, SizeHistogram};
 use scylla::response::query_result::QueryRowsResult;
-use scylla::statement::{Consistency, Statement};
 use store::{Histogram, Result};
 
 use crate::cluster::Cluster;
@@ -18,73 +11,15 @@ use crate::enumerate::partition_of;
 use crate::failure::unreadable;
 use crate::page_rows::{Read, RowBytes};
 use crate::pages::Pages;
-use crate::retry::{self, Task};
+use crate::retry::Task;
 use crate::statements::Table;
 use crate::write::partition_values;
-
-/// What the nodes estimate.
-pub(crate) async fn estimated(cluster: &Cluster, table: &Table) -> Result<Histogram> {
-    assert_there(cluster, table).await?;
-    let mut sizes = SizeHistogram::default();
-    for node in cluster.session.get_cluster_state().get_nodes_info() {
-        for (mean_bytes, partitions) in estimates_of(cluster, table, node).await? {
-            sizes.merge(&alike(mean_bytes, partitions));
-        }
-    }
-    Ok(Histogram { sizes, quality: HistogramQuality::Estimated })
-}
 
 /// Fails where the table does not exist, as an estimate of nothing would not.
 pub(crate) async fn assert_there(cluster: &Cluster, table: &Table) -> Result<()> {
     let task = Task { what: "look at a table", table: Some(&table.name), writes: false };
     let nowhere = PartitionKey { series: model::SeriesId::new("-")?, time_bucket: 0, event_bucket: 0 };
     cluster.small(task, &table.touch, &partition_values(&nowhere)).await.map(drop)
-}
-
-/// Mean size and number of the partitions in each range that a node is the first to hold. A node that is away has
-/// none.
-async fn estimates_of(cluster: &Cluster, table: &Table, node: &Arc<Node>) -> Result<Vec<(u64, u64)>> {
-    let mut statement = Statement::new(
-        "SELECT mean_partition_size, partitions_count FROM system.table_estimates \
-         WHERE keyspace_name = ? AND table_name = ? AND range_type = 'primary'",
-    );
-    let only = SingleTargetLoadBalancingPolicy::new(NodeIdentifier::Node(Arc::clone(node)), None);
-    statement.set_execution_profile_handle(Some(cluster.profiles.sweeping.clone()));
-    statement.set_load_balancing_policy(Some(only));
-    // Every node has its own.
-    statement.set_consistency(Consistency::One);
-    let keyspace = cluster.names.keyspace(&table.name)?;
-    let values = (keyspace.as_str(), table.name.name.as_str());
-    let task = Task { what: "read a node's estimates", table: None, writes: false };
-    let ask = || cluster.session.query_unpaged(statement.clone(), values);
-    let answer = match retry::idempotent(&cluster.env, task, ask).await {
-        Ok(answer) => answer,
-        Err(error) if error.is_retryable() => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let rows = answer.into_rows_result().map_err(|error| unreadable("estimates", error))?;
-    let rows = rows.rows::<(i64, i64)>().map_err(|error| unreadable("estimates", error))?;
-    rows.map(|row| {
-        let (mean, count) = row.map_err(|error| unreadable("estimates", error))?;
-        Ok((u64::try_from(mean).unwrap_or(0), u64::try_from(count).unwrap_or(0)))
-    })
-    .collect()
-}
-
-/// A histogram of `count` partitions of the same size, by doubling.
-fn alike(bytes: u64, mut count: u64) -> SizeHistogram {
-    let (mut all, mut doubled) = (SizeHistogram::default(), SizeHistogram::default());
-    doubled.record(bytes);
-    while count > 0 {
-        if count % 2 == 1 {
-            all.merge(&doubled);
-        }
-        count /= 2;
-        if count > 0 {
-            doubled.merge(&doubled.clone());
-        }
-    }
-    all
 }
 
 /// Measures every partition by reading the whole table, page by page.
@@ -97,7 +32,7 @@ pub(crate) async fn exact(cluster: &Cluster, table: &Table) -> Result<Histogram>
         row_bytes.learn(Read { rows: answer.rows_num(), bytes: answer.rows_bytes_size() as u64 });
         measured.take(&answer)?;
     }
-    Ok(Histogram { sizes: measured.finish(), quality: HistogramQuality::Exact })
+    Ok(Histogram::exact(measured.finish()))
 }
 
 /// Rows come partition by partition, so one is open at a time.
@@ -141,19 +76,5 @@ impl Measured {
     fn finish(mut self) -> SizeHistogram {
         self.close();
         self.sizes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn many_alike_are_as_many_recorded_one_by_one() {
-        for count in [0, 1, 2, 3, 7, 640, 1_001] {
-            let mut expected = SizeHistogram::default();
-            (0..count).for_each(|_| expected.record(4_711));
-            assert_eq!(alike(4_711, count), expected, "{count}");
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use store::{Error, Result};
 
-use crate::Tls;
+use crate::{HistogramOptions, Tls};
 
 /// Longest keyspace prefix.
 const PREFIX_MAX: usize = 10;
@@ -43,6 +43,8 @@ pub struct Options {
     pub connections_per_node: usize,
     /// Tables that may exist: each costs every node about a megabyte of heap. Default 500.
     pub tables_max: usize,
+    /// Where sizes of partitions are asked for.
+    pub histograms: HistogramOptions,
 }
 
 impl Default for Options {
@@ -56,6 +58,7 @@ impl Default for Options {
             tls: None,
             connections_per_node: 2,
             tables_max: 500,
+            histograms: HistogramOptions::default(),
         }
     }
 }

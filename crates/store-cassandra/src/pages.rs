@@ -74,6 +74,7 @@ impl<'a, V: SerializeRow + Sync> Pages<'a, V> {
             fetch(cluster, statement, values, place, hedge_after)
         };
         let (answer, next) = retry::idempotent(&self.cluster.env, self.task, ask).await?;
+        self.cluster.warnings.count(answer.warnings());
         if let PagingStateResponse::HasMorePages { state } = next {
             self.place = Some(state);
         }

@@ -15,6 +15,9 @@ pub(crate) const PARTITION: &str = "time_series_id, time_bucket, event_bucket";
 /// Columns of a row's key inside its partition, in order.
 pub(crate) const ROW: &str = "event_time, event_id, event_item_key";
 
+/// How long a row of the table of histograms stays: thirty days.
+const HISTOGRAM_SECONDS: u32 = 30 * 86_400;
+
 /// A keyspace with these replicas in each data centre.
 pub(crate) fn keyspace(name: &str, replication: &BTreeMap<String, usize>) -> String {
     let replicas: String =
@@ -38,8 +41,8 @@ pub(crate) fn data_table(table: &str, id: &str) -> String {
     )
 }
 
-/// The tables of the metadata: which layout this is, which tables exist, and the records.
-pub(crate) fn metadata_tables(keyspace: &str) -> [String; 3] {
+/// The tables of the metadata: which layout this is, which tables exist, the records, and the histograms of late.
+pub(crate) fn metadata_tables(keyspace: &str) -> [String; 4] {
     let table = |name: &str, columns: &str| {
         let id = uuid(xxh3_128(format!("{keyspace}.{name}").as_bytes()));
         format!("CREATE TABLE IF NOT EXISTS \"{keyspace}\".{name} ({columns}) WITH ID = '{id}'")
@@ -55,6 +58,14 @@ pub(crate) fn metadata_tables(keyspace: &str) -> [String; 3] {
             "records",
             "record_group blob, name blob, version bigint, stamp bigint, removed boolean, value blob, \
              PRIMARY KEY (record_group, name)",
+        ),
+        table(
+            "partition_histograms",
+            "keyspace_name text, table_name text, observed timestamp, p50 bigint, p75 bigint, p95 bigint, p98 bigint, \
+             p99 bigint, min bigint, max bigint, partitions bigint, quality text, source text, nodes_missing int, \
+             PRIMARY KEY ((keyspace_name, table_name), observed)",
+        ) + &format!(
+            " AND CLUSTERING ORDER BY (observed DESC) AND default_time_to_live = {HISTOGRAM_SECONDS}"
         ),
     ]
 }
@@ -88,12 +99,13 @@ mod tests {
     #[test]
     fn layout_1_is_made_as_it_always_was() {
         let replication = [("datacenter1".to_owned(), 3)].into();
-        let [layout, tables, records] = metadata_tables("braid_meta");
+        let [layout, tables, records, histograms] = metadata_tables("braid_meta");
         let made = [
             keyspace("braid_meta", &replication),
             layout,
             tables,
             records,
+            histograms,
             keyspace("braid_orders_3", &replication),
             data_table("\"braid_orders_3\".\"data_20260328\"", &uuid(0x0123_4567_89ab_cdef)),
         ];

@@ -11,11 +11,14 @@ use store::{
     MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
     TableOutcome,
 };
+use tokio::sync::watch;
 
 use crate::cluster::Cluster;
+use crate::histogram::{Kept, Sources};
 use crate::lifecycle::Lifecycle;
 use crate::records::Records;
 use crate::retry::Task;
+use crate::signals::Signals;
 use crate::statements::{Lazy, Table, Tables};
 use crate::{Options, connect, enumerate, measure, scan, write};
 
@@ -26,11 +29,15 @@ pub struct CassandraStore {
 }
 
 struct Shared {
-    cluster: Cluster,
+    cluster: Arc<Cluster>,
     tables: Tables,
     lifecycle: Lifecycle,
     records: Records,
+    sources: Sources,
+    kept: Kept,
     ready: Lazy,
+    /// Goes with the store, and tells what watches the nodes.
+    here: watch::Sender<()>,
 }
 
 impl CassandraStore {
@@ -45,15 +52,25 @@ impl CassandraStore {
             tables: Tables::new(cluster.names.clone(), cluster.profiles.clone(), options.tables_max),
             lifecycle: Lifecycle::new(&cluster, options.tables_max),
             records: Records::new(&cluster),
+            sources: Sources::new(options.histograms.clone()),
+            kept: Kept::new(&cluster),
             ready: Lazy::new(&cluster.profiles.metadata, text),
-            cluster,
+            here: watch::Sender::default(),
+            cluster: Arc::new(cluster),
         };
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// Shows what is counted here in `registry`. Once per registry: names would come twice.
+    /// Shows in `registry` what became of hedges, how the nodes are and what they warn of, and begins to ask them every 15 seconds, until the last
+    /// clone of this store is gone. Once per registry: names would come twice.
     pub fn register_metrics(&self, registry: &mut Registry) {
+        let signals = Signals::default();
+        signals.register(registry);
+        self.shared.cluster.warnings.register(registry);
         self.shared.cluster.hedges.register(registry);
+        let (cluster, stopped) = (Arc::downgrade(&self.shared.cluster), self.shared.here.subscribe());
+        let following = signals.follow(cluster, stopped);
+        self.shared.cluster.env.spawn.task("braid-cassandra-signals", Box::pin(following));
     }
 
     fn table(&self, name: &TableRef) -> Result<Arc<Table>> {
@@ -131,10 +148,12 @@ impl Store for CassandraStore {
     async fn histogram(&self, table: &TableRef, effort: Effort) -> Result<Histogram> {
         let (name, table) = (table, self.table(table)?);
         let found = match effort {
-            Effort::Cheap => measure::estimated(&self.shared.cluster, &table).await,
+            Effort::Cheap => self.shared.sources.ask(&self.shared.cluster, &table).await,
             Effort::Measure => measure::exact(&self.shared.cluster, &table).await,
         };
-        self.noting(name, ErrorKind::Unavailable, found).await
+        let found = self.noting(name, ErrorKind::Unavailable, found).await?;
+        self.shared.kept.keep(&self.shared.cluster, &table, &found).await;
+        Ok(found)
     }
 
     async fn meta_get(&self, key: &MetaKey) -> Result<Option<MetaRecord>> {

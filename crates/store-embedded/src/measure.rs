@@ -5,8 +5,8 @@ use std::sync::PoisonError;
 
 use bytes::Bytes;
 use fjall::{Database, Readable};
-use model::{HistogramQuality, RowsBuilder, SizeHistogram};
-use store::{Histogram, Result};
+use model::{RowsBuilder, SizeHistogram};
+use store::{Histogram, HistogramSource, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::cancel::Cancelled;
@@ -25,7 +25,7 @@ const ROWS_PER_CHECK: usize = 1_024;
 pub(crate) fn known(database: &Database, table: &Table) -> Result<Histogram> {
     let snapshot = database.snapshot();
     if let Some(stored) = snapshot.get(&table.keyspace, kept::KEY).map_err(read_failed)? {
-        return Ok(Histogram { sizes: SizeHistogram::decode(&stored)?, quality: HistogramQuality::Exact });
+        return Ok(Histogram::exact(SizeHistogram::decode(&stored)?));
     }
     let stored_slack = snapshot.get(&table.keyspace, SLACK).map_err(read_failed)?;
     let stored_slack = stored_slack.map_or(Ok(0), |bytes| counter::decode(&bytes))?;
@@ -45,7 +45,7 @@ pub(crate) fn known(database: &Database, table: &Table) -> Result<Histogram> {
         let others = known.without_record().filter(|(hash, _)| !recorded.contains(hash));
         others.for_each(|(_, bytes)| sizes.record(bytes));
     }
-    Ok(Histogram { sizes, quality: HistogramQuality::Estimated })
+    Ok(Histogram::estimated(sizes, HistogramSource::Counters))
 }
 
 /// Measures every partition of the table by reading it once.

@@ -264,7 +264,7 @@ impl Store for EmbeddedStore {
         let sizes = cancel::read(spawn, work).await?;
         let histogram = sizes.encode();
         self.ask(|reply| Change::Keep(Keep { table, writes, histogram, reply })).await?;
-        Ok(Histogram { sizes, quality: model::HistogramQuality::Exact })
+        Ok(Histogram::exact(sizes))
     }
 
     async fn meta_get(&self, key: &MetaKey) -> Result<Option<MetaRecord>> {

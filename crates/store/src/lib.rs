@@ -9,6 +9,7 @@
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+mod histogram;
 pub mod layer;
 mod memory;
 mod meta;
@@ -17,14 +18,14 @@ mod setting;
 mod traits;
 
 pub use error::{Error, ErrorKind, Result};
+pub use histogram::{Histogram, HistogramSource};
 pub use memory::MemoryStore;
 pub use meta::{
     CasOutcome, MetaChange, MetaKey, MetaPage, MetaRecord, MetaVersion, check_meta_key, check_meta_range,
     check_meta_value,
 };
 pub use request::{
-    Durability, Effort, Enumerate, Histogram, PartitionBatch, PartitionPage, Scan, ScanPage, TableOutcome,
-    limits,
+    Durability, Effort, Enumerate, PartitionBatch, PartitionPage, Scan, ScanPage, TableOutcome, limits,
 };
 pub use setting::{Compaction, Compression, Consistency, Named, Storage};
 pub use traits::Store;

@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
-use model::{HistogramQuality, Interval, Order, PartitionKey, Row, RowKey, Rows, SizeHistogram, TableRef};
+use model::{Interval, Order, PartitionKey, Row, RowKey, Rows, TableRef};
 
 use crate::{Consistency, Error, Result};
 
@@ -177,15 +177,6 @@ pub enum Effort {
     Cheap,
     /// Measure every partition, if the backend can, and keep the result until the table is written again.
     Measure,
-}
-
-/// The sizes of a table's partitions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histogram {
-    /// The sizes, in logical bytes.
-    pub sizes: SizeHistogram,
-    /// How they were found.
-    pub quality: HistogramQuality,
 }
 
 /// What creating or dropping a table found.

@@ -6,6 +6,7 @@
 mod aggregate;
 mod block;
 mod explain;
+mod histogram;
 mod namespace;
 mod page;
 mod read;
@@ -17,6 +18,7 @@ mod write;
 pub use aggregate::{Aggregate, aggregate_request, aggregate_response};
 pub use block::{block_page, block_to_wire, new_blocks, unblocked};
 pub use explain::explain_response;
+pub use histogram::histogram_to_wire;
 pub(crate) use namespace::MASK_PATHS_MAX;
 pub use namespace::{changed_spec, namespace_name, namespace_to_wire, new_namespace};
 pub use page::EncodedPage;

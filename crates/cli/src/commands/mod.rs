@@ -11,6 +11,7 @@ pub(crate) mod explain;
 pub(crate) mod get;
 pub(crate) mod import;
 pub(crate) mod ns;
+pub(crate) mod partitions;
 pub(crate) mod put;
 mod read;
 mod scope;

@@ -1,11 +1,12 @@
 //! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `aggregation`,
-//! `explained`, `namespace`, `slice`, `block`, `list`); only `stdout` writes.
+//! `explained`, `namespace`, `slice`, `histogram`, `block`, `list`); only `stdout` writes.
 
 mod aggregation;
 mod block;
 mod event;
 mod explained;
 mod format;
+mod histogram;
 mod json;
 mod list;
 mod namespace;
@@ -21,6 +22,7 @@ pub(crate) use block::BlockRecord;
 pub(crate) use event::{EventRecord, FoundRecord};
 pub(crate) use explained::{ExplainedRecord, Tree};
 pub(crate) use format::Format;
+pub(crate) use histogram::HistogramRecord;
 pub(crate) use json::Json;
 pub(crate) use list::{Listing, Record};
 pub(crate) use namespace::{NamespaceRecord, describe};

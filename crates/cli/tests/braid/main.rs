@@ -9,6 +9,7 @@ mod doctor;
 mod foreign;
 mod full_disk;
 mod kill;
+mod partitions;
 mod process;
 mod readme;
 mod waiting;

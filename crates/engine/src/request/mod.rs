@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod explain;
+mod histogram;
 
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use crate::{Event, EventInput, Refusal, SearchQuery};
 
 pub use aggregate::{AggregatePage, AggregateRequest, Aggregation, Bucket, BucketKey, Stats};
 pub use explain::{ExplainedGroup, ExplainedPartition, Explanation, SkipReason, Skipped};
+pub use histogram::SliceHistogram;
 
 /// Most events on a page.
 pub const PAGE_RECORDS_MAX: usize = 10_000;

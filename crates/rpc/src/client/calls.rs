@@ -143,6 +143,14 @@ impl Client {
         Ok(self.namespaces.clone().list_slices(request).await?.into_inner())
     }
 
+    /// How large the partitions of slices are.
+    pub async fn partition_histogram(
+        &self,
+        request: admin::GetPartitionHistogramRequest,
+    ) -> Answer<admin::GetPartitionHistogramResponse> {
+        Ok(self.namespaces.clone().get_partition_histogram(request).await?.into_inner())
+    }
+
     /// Blocks ids.
     pub async fn add_blocks(&self, request: admin::AddBlockRequest) -> Answer<admin::AddBlockResponse> {
         Ok(self.blocks.clone().add_block(request).await?.into_inner())

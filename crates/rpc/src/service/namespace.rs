@@ -1,7 +1,9 @@
-//! `NamespaceService`: make, show, change, delete; list slices.
+//! `NamespaceService`: make, show, change, delete; list slices and the sizes of their partitions.
 
 use api::admin::v1 as wire;
-use api::convert::{changed_spec, namespace_name, namespace_to_wire, new_namespace, slice_to_wire};
+use api::convert::{
+    changed_spec, histogram_to_wire, namespace_name, namespace_to_wire, new_namespace, slice_to_wire,
+};
 use engine::{Error, Namespace, NamespaceSpec, Reason, Result as Answer};
 use tonic::{Request, Response, Status};
 
@@ -125,6 +127,21 @@ impl NamespaceService for Namespaces {
             let name = namespace_name("namespace", &request.into_inner().namespace)?;
             let slices = self.host.engine.list_slices(&name)?.into_iter().map(slice_to_wire).collect();
             Ok(wire::ListSlicesResponse { slices })
+        })
+        .await
+    }
+
+    async fn get_partition_histogram(
+        &self,
+        request: Request<wire::GetPartitionHistogramRequest>,
+    ) -> Result<Response<wire::GetPartitionHistogramResponse>, Status> {
+        answer(async {
+            let wire::GetPartitionHistogramRequest { namespace, table, measure } = request.into_inner();
+            let name = namespace_name("namespace", &namespace)?;
+            let table = Some(table.as_str()).filter(|table| !table.is_empty());
+            let found = self.host.engine.partition_histogram(&name, table, measure).await?;
+            let histograms = found.into_iter().map(histogram_to_wire).collect();
+            Ok(wire::GetPartitionHistogramResponse { histograms })
         })
         .await
     }

@@ -81,6 +81,7 @@ impl Config {
             replication: cassandra.replication,
             connections_per_node: cassandra.connections_per_node,
             tables_max: if tables == 0 { own.tables_max } else { tables },
+            histograms: self.histogram_options(),
             ..own
         }
     }

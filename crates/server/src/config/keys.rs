@@ -24,6 +24,8 @@ const JOURNAL_BYTES_MIN: u64 = 64 * MIB;
 const WORKERS_MAX: usize = 64;
 /// Each is decoded on one core, and a node has its own limit on them.
 const NODE_CONNECTIONS_MAX: usize = 64;
+/// Ports of TCP.
+const PORT_MAX: usize = 65_535;
 /// Each table costs file handles and memory.
 const TABLES_MAX: usize = 20_000;
 /// Beyond what the file handles of one process usually allow.
@@ -43,7 +45,7 @@ pub(super) struct Key {
 }
 
 /// Every setting.
-pub(super) static KEYS: [Key; 30] = [
+pub(super) static KEYS: [Key; 34] = [
     Key {
         name: "server.listen",
         help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
@@ -180,6 +182,30 @@ pub(super) static KEYS: [Key; 30] = [
         help: "Whether the certificate of a node has to be for its IP address.",
         flag: None,
         place: |config| Place::Switch(&mut config.store.cassandra.tls.verify_hostname),
+    },
+    Key {
+        name: "histograms.source",
+        help: "Who in a Cassandra cluster is asked for the sizes of partitions; auto tries the others in this order.",
+        flag: None,
+        place: |config| Place::Source(&mut config.histograms.source),
+    },
+    Key {
+        name: "histograms.jolokia_port",
+        help: "The port of the Jolokia agent, at the address where a node serves CQL; every node is asked.",
+        flag: None,
+        place: |config| Place::Count(&mut config.histograms.jolokia_port, 1..=PORT_MAX),
+    },
+    Key {
+        name: "histograms.nodetool",
+        help: "Cassandra's nodetool: a path, or a name that is looked for in PATH.",
+        flag: None,
+        place: |config| Place::Path(&mut config.histograms.nodetool),
+    },
+    Key {
+        name: "histograms.jmx_port",
+        help: "The JMX port that nodetool is told, at the address where a node serves CQL.",
+        flag: None,
+        place: |config| Place::Count(&mut config.histograms.jmx_port, 1..=PORT_MAX),
     },
     Key {
         name: "limits.connections",

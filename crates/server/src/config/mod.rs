@@ -9,7 +9,7 @@
 //! drives the file, the environment, the flags, `config show` and the page `docs/operating/configuration.md`; there is
 //! no second list.
 //!
-//! Reading order: `settings` and `cassandra` (what there is), `keys` (the table), `value`, `units` and `forms` (what was
+//! Reading order: `settings`, `cassandra` and `histograms` (what there is), `keys` (the table), `value`, `units` and `forms` (what was
 //! given, and how it is read), `given` (file, environment and flags become a list of what was given), `nearest` (what an unknown name may have meant),
 //! `loading` (the layers put on top of each other), `error`.
 
@@ -17,6 +17,7 @@ mod cassandra;
 mod error;
 mod forms;
 mod given;
+mod histograms;
 mod keys;
 mod loading;
 mod nearest;
@@ -27,6 +28,7 @@ mod value;
 pub use cassandra::{Cassandra, CassandraTls};
 pub use error::ConfigError;
 pub use given::Flags;
+pub use histograms::Histograms;
 pub use loading::{Loaded, Setting, load};
 pub use settings::{Backend, Config, Embedded, Level, Limits, Log, LogFormat, Server, Store};
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::cassandra::Cassandra;
+use super::histograms::Histograms;
 
 /// Every setting of a server, checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,8 @@ pub struct Config {
     pub server: Server,
     /// Where events are kept.
     pub store: Store,
+    /// Where sizes of partitions are asked for.
+    pub histograms: Histograms,
     /// How much may be under way at once.
     pub limits: Limits,
     /// What is logged.

@@ -8,6 +8,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use store_cassandra::SourceChoice;
+
 use super::forms::{self, Form};
 use super::settings::{Backend, Level, LogFormat};
 use super::units::{duration, duration_text, size, size_text};
@@ -46,6 +48,7 @@ pub(super) enum Place<'c> {
     Text(&'c mut String, Form),
     Nodes(&'c mut Vec<String>),
     Replicas(&'c mut BTreeMap<String, usize>),
+    Source(&'c mut SourceChoice),
     Count(&'c mut usize, RangeInclusive<usize>),
     Size(&'c mut u64, RangeInclusive<u64>),
     Time(&'c mut Duration, RangeInclusive<Duration>),
@@ -106,6 +109,7 @@ impl Place<'_> {
             }
             Self::Nodes(place) => put(place, forms::nodes(value)),
             Self::Replicas(place) => put(place, forms::replicas(value)),
+            Self::Source(place) => put(place, one_of(SourceChoice::ALL, SourceChoice::as_str, value)),
             Self::Count(place, range) => {
                 let count = value.number().and_then(|number| usize::try_from(number).ok());
                 put(place, count.filter(|count| range.contains(count)))
@@ -147,6 +151,7 @@ impl Place<'_> {
             Self::Text(_, form) => form.allowed.to_owned(),
             Self::Nodes(_) => forms::NODES_ALLOWED.to_owned(),
             Self::Replicas(_) => forms::REPLICAS_ALLOWED.to_owned(),
+            Self::Source(_) => listed(SourceChoice::ALL, SourceChoice::as_str),
             Self::Count(_, range) => format!("a whole number from {} to {}", range.start(), range.end()),
             Self::Size(_, range) => {
                 format!("a size from {} to {}", size_text(*range.start()), size_text(*range.end()))
@@ -173,6 +178,7 @@ impl Place<'_> {
             Self::Text(place, _) => quoted(place),
             Self::Nodes(place) => forms::nodes_text(place),
             Self::Replicas(place) => forms::replicas_text(place),
+            Self::Source(place) => quoted(place.as_str()),
             Self::Count(place, _) => place.to_string(),
             Self::Size(place, _) => {
                 let text = size_text(**place);

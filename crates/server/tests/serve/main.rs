@@ -14,6 +14,7 @@ mod http;
 mod lifecycle;
 mod namespaces;
 mod operating;
+mod partitions;
 mod search;
 mod twins;
 mod waiting;

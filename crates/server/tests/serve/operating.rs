@@ -48,6 +48,8 @@ async fn metrics_have_the_published_names() {
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
+    let of_nodes = text.contains("braid_cassandra_warnings_total{kind=\"large_partition\"} 0\n");
+    assert_eq!(of_nodes, backend() == "cassandra", "{text}");
 }
 
 #[tokio::test]

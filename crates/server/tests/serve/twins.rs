@@ -80,6 +80,15 @@ const CALLS: &[(&str, &[&str])] = &[
     ),
     ("braid.admin.v1.NamespaceService.ListSlices", &[r#"{"namespace":"plays"}"#]),
     (
+        "braid.admin.v1.NamespaceService.GetPartitionHistogram",
+        &[
+            r#"{"namespace":"plays","measure":true}"#,
+            r#"{"namespace":"plays","table":"data_19700101"}"#,
+            r#"{"namespace":"plays","table":"nothing"}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
         "braid.admin.v1.BlockService.AddBlock",
         &[
             r#"{"namespace":"plays","blocks":[{"time_series_id":"hot","reads":true,"reason":"too hot","author":"ann","expire_time":"2200-01-01T00:00:00Z"}],"reason":"test"}"#,
@@ -161,7 +170,7 @@ fn unescape(text: &str) -> String {
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            for key in ["time_taken", "created", "next_page_token"] {
+            for key in ["time_taken", "created", "next_page_token", "observed"] {
                 object.remove(key);
             }
             // A block that is made anew is another one.

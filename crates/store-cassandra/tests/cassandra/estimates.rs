@@ -1,4 +1,4 @@
-//! Cheap histograms: what the node estimates, and nothing better than that.
+//! Histograms by CQL alone: what the node estimates, and nothing better than that.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use futures::stream::{self, StreamExt};
 use model::{HistogramQuality, PartitionKey, Row, SeriesId};
 use store::Effort;
 use store::conformance::{Fixture, row};
+use store_cassandra::{HistogramOptions, Options, SourceChoice};
 
 use crate::node;
 
@@ -19,8 +20,10 @@ fn of(series: u64) -> PartitionKey {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cheap_histogram_is_what_the_node_estimates_of_its_files() {
-    let fixture = Fixture::new(Arc::new(node::store().await));
+async fn by_cql_a_histogram_is_what_the_node_estimates_of_its_files() {
+    let histograms = HistogramOptions { source: SourceChoice::Cql, ..HistogramOptions::default() };
+    let options = Options { histograms, ..node::options().await };
+    let fixture = Fixture::new(Arc::new(node::connect_with(options).await.unwrap()));
     let table = fixture.made(1).await;
     let rows = [Row { value: Bytes::from(vec![7; VALUE_BYTES]), ..row(5, "e", "i", "") }];
     let writes = (0..PARTITIONS).map(|series| {

@@ -14,6 +14,7 @@ async fn assert_sizes(fixture: &Fixture, table: &TableRef, sizes: &[u64]) {
     assert_eq!(measured.quality, HistogramQuality::Exact);
     assert_eq!((measured.sizes.count(), measured.sizes.sum()), (expected.count(), expected.sum()));
     assert_eq!(measured.sizes, expected);
+    assert_eq!(measured.summary, expected.summary());
     assert_cheap_is_honest(fixture, table, &expected).await;
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use model::{HistogramQuality, PartitionKey, Row, RowKey, SizeHistogram, TableRef};
+use model::{PartitionKey, Row, RowKey, SizeHistogram, TableRef};
 
 use super::scan;
 use crate::{
@@ -82,7 +82,7 @@ impl State {
         for partition in self.table(table)?.values() {
             sizes.record(partition.values().map(Row::logical_bytes).sum());
         }
-        Ok(Histogram { sizes, quality: HistogramQuality::Exact })
+        Ok(Histogram::exact(sizes))
     }
 
     fn meta_range(&self, group: &[u8], after: Option<&[u8]>, records_max: usize) -> MetaPage {

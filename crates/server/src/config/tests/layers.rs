@@ -47,6 +47,10 @@ store.cassandra.tls.ca_file = "" (default)
 store.cassandra.tls.cert_file = "" (default)
 store.cassandra.tls.key_file = "" (default)
 store.cassandra.tls.verify_hostname = true (default)
+histograms.source = "auto" (default)
+histograms.jolokia_port = 8778 (default)
+histograms.nodetool = "nodetool" (default)
+histograms.jmx_port = 7199 (default)
 limits.connections = 1024 (default)
 limits.requests = 256 (default)
 limits.streams = 64 (default)
@@ -120,7 +124,9 @@ fn what_is_shown_can_be_given_again() {
                 keyspace_prefix = 'b2'\nreplication = {'eu.west' = 3, us-1 = 2}\nuser = 'a \"b\"'\n\
                 password_file = '/p'\nconnections_per_node = 4\n\
                 [store.cassandra.tls]\nenabled = true\nca_file = '/ca'\ncert_file = '/c'\nkey_file = '/k'\n\
-                verify_hostname = false\n[limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
+                verify_hostname = false\n\
+                [histograms]\nsource = 'cql'\njolokia_port = 1\nnodetool = '/n'\njmx_port = 65535\n\
+                [limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
                 reads = 4\nreads_waiting = 0\nwide_scans = 5\n\
                 [log]\nlevel = 'trace'\nformat = 'json'\n";
     let first = given(text, &[]).unwrap();
@@ -153,11 +159,12 @@ fn the_embedded_store_gets_what_was_set() {
 
 #[test]
 fn the_store_on_cassandra_gets_what_was_set() {
-    use store_cassandra::Options;
+    use store_cassandra::{HistogramOptions, Options, SourceChoice};
     assert_eq!(Config::default().cassandra_options(), Options::default());
     let text = "[store]\nmax_tables = 11\n[store.cassandra]\ncontact_points = ['a:1', 'b:2']\n\
                 local_datacenter = 'dc1'\nkeyspace_prefix = 'b2'\nreplication = {dc1 = 3, dc2 = 1}\n\
-                user = 'u'\npassword_file = 'p'\nconnections_per_node = 4\n";
+                user = 'u'\npassword_file = 'p'\nconnections_per_node = 4\n\
+                [histograms]\nsource = 'nodetool'\njolokia_port = 1\nnodetool = 'n'\njmx_port = 2\n";
     let expect = Options {
         contact_points: vec!["a:1".to_owned(), "b:2".to_owned()],
         local_datacenter: Some("dc1".to_owned()),
@@ -167,6 +174,12 @@ fn the_store_on_cassandra_gets_what_was_set() {
         tls: None,
         connections_per_node: 4,
         tables_max: 11,
+        histograms: HistogramOptions {
+            source: SourceChoice::Nodetool,
+            jolokia_port: 1,
+            nodetool: PathBuf::from("n"),
+            jmx_port: 2,
+        },
     };
     assert_eq!(given(text, &[]).unwrap().config.cassandra_options(), expect);
     let variables = [
@@ -176,6 +189,10 @@ fn the_store_on_cassandra_gets_what_was_set() {
         "BRAID__STORE__CASSANDRA__KEYSPACE_PREFIX=b2",
         "BRAID__STORE__CASSANDRA__REPLICATION=dc1=3,dc2=1",
         "BRAID__STORE__CASSANDRA__CONNECTIONS_PER_NODE=4",
+        "BRAID__HISTOGRAMS__SOURCE=nodetool",
+        "BRAID__HISTOGRAMS__JOLOKIA_PORT=1",
+        "BRAID__HISTOGRAMS__NODETOOL=n",
+        "BRAID__HISTOGRAMS__JMX_PORT=2",
     ];
     assert_eq!(given("", &variables).unwrap().config.cassandra_options(), expect);
 }

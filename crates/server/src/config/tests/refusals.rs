@@ -45,7 +45,7 @@ fn unknown_keys_in_the_file() {
         &format!(
             "{outside} `frobnicate` outside the sections; \
              the sections are [server], [store], [store.embedded], [store.cassandra], [store.cassandra.tls], \
-             [limits], [log]"
+             [histograms], [limits], [log]"
         ),
     );
     let long = "x".repeat(100);
@@ -66,7 +66,7 @@ fn unknown_sections_in_the_file() {
         "[queue]",
         "braid.toml:1: there is no section [queue]; \
          the sections are [server], [store], [store.embedded], [store.cassandra], [store.cassandra.tls], \
-         [limits], [log]",
+         [histograms], [limits], [log]",
     );
     check(
         "['store.embedded']",
@@ -271,7 +271,8 @@ fn variables() {
         &["BRAID__QUEUE__X=x"],
         &format!(
             "BRAID__QUEUE__X: {none}; there are BRAID__SERVER__*, BRAID__STORE__*, BRAID__STORE__EMBEDDED__*, \
-             BRAID__STORE__CASSANDRA__*, BRAID__STORE__CASSANDRA__TLS__*, BRAID__LIMITS__*, BRAID__LOG__*"
+             BRAID__STORE__CASSANDRA__*, BRAID__STORE__CASSANDRA__TLS__*, BRAID__HISTOGRAMS__*, BRAID__LIMITS__*, \
+             BRAID__LOG__*"
         ),
     );
     check_variables(

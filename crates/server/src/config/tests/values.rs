@@ -218,4 +218,6 @@ fn texts_of_a_form() {
     );
     let datacenter = "store.cassandra.local_datacenter";
     check_file(datacenter, &[("''", r#""""#), ("'eu-west.1'", r#""eu-west.1""#), ("'a b'", "-"), ("1", "-")]);
+    check_file("histograms.source", &[("'jolokia'", r#""jolokia""#), ("'Jolokia'", "-"), ("1", "-")]);
+    check_file("histograms.jolokia_port", &[("1", "1"), ("0", "-"), ("65536", "-"), ("'1'", "-")]);
 }
