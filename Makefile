@@ -75,7 +75,7 @@ cassandra: ## the suites on a real Cassandra: the store's, the server's over it,
 	@$(AGAIN) cassandra-secured
 
 cassandra-store:
-	@dev/stage -v cassandra-store $(TESTS) --test cassandra
+	@dev/stage -v cassandra-store $(TESTS) --test cassandra --test sizes
 
 cassandra-server:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-server $(TESTS) --test serve -- --test-threads 4

@@ -11,7 +11,7 @@ use scylla::client::session::Session;
 use store::conformance::{Fixture, row};
 use store::{Consistency, Scan, ScanPage};
 
-use crate::node;
+use crate::{node, shared};
 
 /// What the engine asks for in one scan, at most.
 const ROWS_MAX: usize = 8_192;
@@ -48,7 +48,7 @@ struct Counted {
 
 impl Counted {
     async fn new() -> Self {
-        let fixture = Fixture::new(Arc::new(node::store().await));
+        let fixture = Fixture::new(Arc::new(shared::store().await));
         Self { table: fixture.made(1).await, fixture, session: node::session().await }
     }
 

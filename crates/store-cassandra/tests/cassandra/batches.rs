@@ -7,7 +7,7 @@ use model::{PartitionKey, Row, SeriesId};
 use store::conformance::{Fixture, row};
 use store::{Consistency, Durability, ErrorKind, PartitionBatch};
 
-use crate::node;
+use crate::shared;
 
 fn at() -> PartitionKey {
     PartitionKey { series: SeriesId::new("s").unwrap(), time_bucket: 0, event_bucket: 0 }
@@ -18,7 +18,7 @@ fn item(time: i64, item: usize, bytes: usize) -> Row {
 }
 
 async fn check(rows: Vec<Row>, expect: Option<ErrorKind>) {
-    let fixture = Fixture::new(Arc::new(node::store().await));
+    let fixture = Fixture::new(Arc::new(shared::store().await));
     let table = fixture.made(1).await;
     let batch = PartitionBatch {
         table: table.clone(),

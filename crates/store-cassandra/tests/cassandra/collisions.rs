@@ -3,7 +3,7 @@
 use model::{PartitionKey, SeriesId};
 use store::conformance::{Fixture, row};
 
-use crate::node;
+use crate::{node, shared};
 
 /// Murmur3 as Cassandra's ring uses it: constants, one block forth, and the block that leads to a given state.
 mod murmur3 {
@@ -77,7 +77,7 @@ fn colliding() -> [String; 2] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn partitions_with_one_token_are_listed_each_once() {
-    let fixture = Fixture::new(std::sync::Arc::new(node::store().await));
+    let fixture = Fixture::new(std::sync::Arc::new(shared::store().await));
     let table = fixture.made(1).await;
     let series = colliding();
     let partition = |series: &str| PartitionKey {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use store::Store;
 
-use crate::node;
+use crate::shared;
 
 /// All cases share one store: each has a namespace of its own, and a server has one session too.
 async fn make() -> (Arc<dyn Store>, ()) {
-    (Arc::new(node::store().await), ())
+    (Arc::new(shared::store().await), ())
 }
 
 store::conformance_suite!(make);

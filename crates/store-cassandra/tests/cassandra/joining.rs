@@ -5,7 +5,7 @@ use scylla::value::Row;
 use store::{ErrorKind, Storage, Store};
 use store_cassandra::{LAYOUT_VERSION, Layout, Options, Pem, Rights, Tls, examine};
 
-use crate::node;
+use crate::{node, shared};
 
 /// Somebody's, who signs nobody here.
 const CERTIFICATE: &str = include_str!("../../golden/authority.pem");
@@ -86,7 +86,7 @@ async fn all_of(session: &Session, keyspace: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_keyspace_of_another_layout_is_refused_and_not_touched() {
-    node::store().await;
+    shared::store().await;
     let session = node::session().await;
     for text in [
         "CREATE KEYSPACE IF NOT EXISTS suitenew_meta WITH replication = {'class': 'NetworkTopologyStrategy', \
@@ -105,7 +105,7 @@ async fn a_keyspace_of_another_layout_is_refused_and_not_touched() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_keyspace_of_somebody_else_is_refused_and_not_touched() {
-    node::store().await;
+    shared::store().await;
     let session = node::session().await;
     for text in [
         "CREATE KEYSPACE IF NOT EXISTS suitealien_meta WITH replication = {'class': 'NetworkTopologyStrategy', \
@@ -154,5 +154,5 @@ async fn the_number_of_tables_is_limited() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_that_joined_is_ready() {
-    node::connect().await.ready().await.unwrap();
+    shared::connect().await.ready().await.unwrap();
 }

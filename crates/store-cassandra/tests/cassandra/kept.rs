@@ -7,7 +7,7 @@ use model::TableRef;
 use store::conformance::Fixture;
 use store::{Compaction, Compression, Named, Storage, TableOutcome};
 
-use crate::node;
+use crate::{node, shared};
 
 type Map = BTreeMap<String, String>;
 
@@ -29,7 +29,7 @@ async fn in_schema(table: &TableRef, option: &str) -> (String, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_is_kept_as_it_was_asked_for() {
-    let fixture = Fixture::new(Arc::new(node::store().await));
+    let fixture = Fixture::new(Arc::new(shared::store().await));
     let compactions = [
         (Compaction::StoreChoice, "scaling_parameters", "UnifiedCompactionStrategy T4"),
         (Compaction::Unified, "scaling_parameters", "UnifiedCompactionStrategy T4"),

@@ -7,11 +7,11 @@ use model::{Interval, Order, PartitionKey, SeriesId};
 use store::conformance::{Fixture, row};
 use store::{Consistency, Durability, Enumerate, ErrorKind, PartitionBatch, Scan};
 
-use crate::node;
+use crate::{node, shared};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_replica_is_enough_for_a_namespace_that_asks_for_one_and_for_no_other() {
-    let fixture = Fixture::new(Arc::new(node::store().await));
+    let fixture = Fixture::new(Arc::new(shared::store().await));
     let table = fixture.made(1).await;
     let text = format!(
         "ALTER KEYSPACE \"{}\" WITH replication = {{'class': 'NetworkTopologyStrategy', 'datacenter1': 3}}",

@@ -20,17 +20,6 @@ const PREFIX: &str = "suite";
 static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap());
 
-/// The store that tests share.
-pub(crate) async fn store() -> CassandraStore {
-    static SHARED: OnceCell<CassandraStore> = OnceCell::const_new();
-    SHARED.get_or_init(connect).await.clone()
-}
-
-/// Another store on the same keyspaces, as another server has.
-pub(crate) async fn connect() -> CassandraStore {
-    connect_with(options().await).await.unwrap()
-}
-
 /// A store with other settings.
 pub(crate) async fn connect_with(options: Options) -> store::Result<CassandraStore> {
     RUNTIME.spawn(async move { CassandraStore::connect(&options, Env::system()).await }).await.unwrap()
@@ -83,12 +72,8 @@ async fn prepare() -> String {
     address
 }
 
-/// Cassandra's own tool.
-pub(crate) fn nodetool(arguments: &[&str]) -> String {
-    dev_cassandra(&[&["nodetool"], arguments].concat())
-}
-
-fn dev_cassandra(arguments: &[&str]) -> String {
+/// Runs `dev/cassandra`; gives back what it said.
+pub(crate) fn dev_cassandra(arguments: &[&str]) -> String {
     // Asked when it runs: a target directory that clones share holds the binary of whichever was built last.
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
     let output = Command::new(Path::new(&here).join("../../dev/cassandra")).args(arguments).output().unwrap();

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use store::conformance::Fixture;
 use store::{CasOutcome, MetaChange, MetaVersion};
 
-use crate::node;
+use crate::{node, shared};
 
 fn put(value: &'static str) -> MetaChange {
     MetaChange::Put(Bytes::from_static(value.as_bytes()))
@@ -14,7 +14,7 @@ fn put(value: &'static str) -> MetaChange {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_row_that_only_says_removed_is_no_record() {
-    let fixture = Fixture::new(Arc::new(node::store().await));
+    let fixture = Fixture::new(Arc::new(shared::store().await));
     let (store, key, beside) =
         (&fixture.store, fixture.meta_key("g", "name"), fixture.meta_key("g", "other"));
     store.meta_cas(&beside, None, put("beside")).await.unwrap();
@@ -37,7 +37,7 @@ async fn a_row_that_only_says_removed_is_no_record() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removed_record_leaves_no_row() {
-    let fixture = Fixture::new(Arc::new(node::store().await));
+    let fixture = Fixture::new(Arc::new(shared::store().await));
     let key = fixture.meta_key("g", "name");
     let CasOutcome::Applied(version) = fixture.store.meta_cas(&key, None, put("value")).await.unwrap() else {
         panic!("nobody else knows the key");

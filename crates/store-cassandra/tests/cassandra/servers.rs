@@ -9,12 +9,12 @@ use store::{
     TableOutcome,
 };
 
-use crate::node;
+use crate::{node, shared};
 
 /// The same namespace, as two servers see it.
 async fn two() -> (Fixture, Fixture) {
-    let one = Fixture::new(Arc::new(node::store().await));
-    let other = Fixture { store: Arc::new(node::connect().await), ..one.clone() };
+    let one = Fixture::new(Arc::new(shared::store().await));
+    let other = Fixture { store: Arc::new(shared::connect().await), ..one.clone() };
     (one, other)
 }
 

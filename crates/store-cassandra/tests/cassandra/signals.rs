@@ -12,7 +12,7 @@ use store::conformance::{Fixture, row};
 use store_cassandra::CassandraStore;
 use tokio::sync::Notify;
 
-use crate::node;
+use crate::{node, shared};
 
 /// Looks at the metrics, with a tenth of a second between.
 const LOOKS_MAX: u32 = 300;
@@ -34,7 +34,7 @@ async fn shown_once(registry: &Registry, line: impl Fn(&str) -> bool) -> String 
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nodes_and_warnings_are_shown_as_metrics() {
-    let store = node::connect().await;
+    let store = shared::connect().await;
     let fixture = Fixture::new(Arc::new(store.clone()));
     let table = fixture.made(1).await;
     let at = PartitionKey { series: SeriesId::new("s").unwrap(), time_bucket: 0, event_bucket: 0 };

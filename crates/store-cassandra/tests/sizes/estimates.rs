@@ -9,7 +9,7 @@ use store::Effort;
 use store::conformance::{Fixture, row};
 use store_cassandra::{HistogramOptions, Options, SourceChoice};
 
-use crate::node;
+use crate::{node, tool};
 
 /// Cassandra counts partitions in steps of 128.
 const PARTITIONS: u64 = 640;
@@ -21,6 +21,7 @@ fn of(series: u64) -> PartitionKey {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn by_cql_a_histogram_is_what_the_node_estimates_of_its_files() {
+    let _alone = tool::alone().await;
     let histograms = HistogramOptions { source: SourceChoice::Cql, ..HistogramOptions::default() };
     let options = Options { histograms, ..node::options().await };
     let fixture = Fixture::new(Arc::new(node::connect_with(options).await.unwrap()));
@@ -36,8 +37,8 @@ async fn by_cql_a_histogram_is_what_the_node_estimates_of_its_files() {
     assert_eq!(cheap.quality, HistogramQuality::Estimated);
     assert_eq!(cheap.sizes.count(), 0, "there is no file yet");
 
-    node::nodetool(&["flush", &node::keyspace(&table)]);
-    node::nodetool(&["refreshsizeestimates"]);
+    tool::nodetool(&["flush", &node::keyspace(&table)]);
+    tool::nodetool(&["refreshsizeestimates"]);
     let cheap = fixture.store.histogram(&table, Effort::Cheap).await.unwrap();
     assert_eq!(cheap.quality, HistogramQuality::Estimated);
     let (count, median) = (cheap.sizes.count(), cheap.sizes.percentile(50));

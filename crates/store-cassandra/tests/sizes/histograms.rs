@@ -10,7 +10,7 @@ use store::conformance::{Fixture, row};
 use store::{Effort, ErrorKind, Histogram, HistogramSource, Store};
 use store_cassandra::{CassandraStore, HistogramOptions, SourceChoice};
 
-use crate::node;
+use crate::{node, tool};
 
 fn of(series: u64) -> PartitionKey {
     PartitionKey { series: SeriesId::new(&format!("s{series}")).unwrap(), time_bucket: 0, event_bucket: 0 }
@@ -30,7 +30,7 @@ async fn asking_at(histograms: HistogramOptions) -> CassandraStore {
 /// `dev/cassandra nodetool` in the place of nodetool.
 fn wrapper() -> PathBuf {
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
-    Path::new(&here).join("tests/cassandra/nodetool")
+    Path::new(&here).join("tests/sizes/nodetool")
 }
 
 /// Partitions whose one value has 100 to about 200,000 bytes, most of them small.
@@ -45,7 +45,7 @@ async fn write(fixture: &Fixture, table: &TableRef, partitions: u64) {
 
 /// What nodetool shows under `Partition Size`, read by the place of the column: otherwise than the store does.
 fn shown(table: &TableRef) -> [u64; 7] {
-    let output = node::nodetool(&["tablehistograms", &node::keyspace(table), table.name.as_str()]);
+    let output = tool::nodetool(&["tablehistograms", &node::keyspace(table), table.name.as_str()]);
     let cell = |name: &str| {
         let line = output.lines().find(|line| line.starts_with(name)).unwrap();
         // Ten characters of a name, then eighteen of each column; this is the fourth.
@@ -65,11 +65,12 @@ fn told(histogram: &Histogram) -> (HistogramQuality, HistogramSource, usize) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn jolokia_and_nodetool_give_what_nodetool_shows() {
+    let _alone = tool::alone().await;
     const PARTITIONS: u64 = 601;
     let (jolokia, nodetool) = (asking(SourceChoice::Jolokia).await, asking(SourceChoice::Nodetool).await);
     let fixture = Fixture::new(Arc::new(jolokia.clone()));
     let table = fixture.made(1).await;
-    node::nodetool(&["disableautocompaction", &node::keyspace(&table)]);
+    tool::nodetool(&["disableautocompaction", &node::keyspace(&table)]);
 
     // Nothing is written, so there is no file.
     for (store, source) in [(&jolokia, HistogramSource::Jolokia), (&nodetool, HistogramSource::Nodetool)] {
@@ -81,7 +82,7 @@ async fn jolokia_and_nodetool_give_what_nodetool_shows() {
     // One file, then two with the same partitions, which count twice.
     for files in 1..=2 {
         write(&fixture, &table, PARTITIONS).await;
-        node::nodetool(&["flush", &node::keyspace(&table)]);
+        tool::nodetool(&["flush", &node::keyspace(&table)]);
         let expect = shown(&table);
         let found = jolokia.histogram(&table, Effort::Cheap).await.unwrap();
         assert_eq!(sizes(found.summary), expect, "{files} files");
@@ -102,6 +103,7 @@ async fn jolokia_and_nodetool_give_what_nodetool_shows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_best_source_that_answers_is_taken() {
+    let _alone = tool::alone().await;
     // Port 1 is nobody's.
     let nobody = HistogramOptions {
         jolokia_port: 1,
@@ -135,11 +137,12 @@ async fn the_best_source_that_answers_is_taken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_histogram_is_a_row_that_cqlsh_reads() {
+    let _alone = tool::alone().await;
     let store = asking(SourceChoice::Jolokia).await;
     let fixture = Fixture::new(Arc::new(store.clone()));
     let table = fixture.made(1).await;
     write(&fixture, &table, 50).await;
-    node::nodetool(&["flush", &node::keyspace(&table)]);
+    tool::nodetool(&["flush", &node::keyspace(&table)]);
     let found = store.histogram(&table, Effort::Cheap).await.unwrap();
     let text = "SELECT p50, p75, p95, p98, p99, min, max, partitions, quality, source, nodes_missing, ttl(p50) \
                 FROM suite_meta.partition_histograms WHERE keyspace_name = ? AND table_name = ? LIMIT 1";
