@@ -2,8 +2,9 @@
 //!
 //! One partition is written once, through a server, and read to its end by four ways: as a stream, by pages of 1,000 events that
 //! follow their tokens, and by the driver in this process with pages of as many rows as each of these asks of the node at a
-//! time. Both are full drains and both are held to the same goal. Server and session live as long as the question does,
-//! and everything is read once before the first round.
+//! time. Each beside the driver in its own manner: a stream reads ahead and so does its control; who follows tokens has to
+//! have a page before he can ask for the next, and so has the control. Both are full drains and both are held to the same
+//! goal. Server and session live as long as the question does, and everything is read once before the first round.
 
 use anyhow::{Context, Result, ensure};
 use model::{Order, PartitionKey, SeriesId};
@@ -46,13 +47,13 @@ struct Names {
 const ORDERS: [Names; 2] = [
     Names {
         order: Order::OldestFirst,
-        stream: ["stream, oldest first", "driver by 4001, oldest first"],
-        pages: ["pages, oldest first", "driver by 1001, oldest first"],
+        stream: ["stream, oldest first", "driver ahead, oldest first"],
+        pages: ["pages, oldest first", "driver in turn, oldest first"],
     },
     Names {
         order: Order::NewestFirst,
-        stream: ["stream, newest first", "driver by 4001, newest first"],
-        pages: ["pages, newest first", "driver by 1001, newest first"],
+        stream: ["stream, newest first", "driver ahead, newest first"],
+        pages: ["pages, newest first", "driver in turn, newest first"],
     },
 ];
 
@@ -80,7 +81,8 @@ fn answer(setting: &Setting, home: &Home) -> Result<Answer> {
     Ok(Answer::new(QUESTION.name, Unit::Bytes, runs, &goals)?
         .note(format!("{events} events of {} B in one partition", workload::VALUE_BYTES))
         .note(format!(
-            "stream: the server's page; pages: {PAGE_EVENTS} events; driver: pages of as many rows as these ask of the node"
+            "stream: the server's page; pages: {PAGE_EVENTS} events; driver: pages of as many rows as these ask of the node, \
+             the next asked for ahead, or in turn"
         ))
         .note("bytes are logical (time, ids, value) on all sides; the node has the same cores, and its CPU is counted on no side")
         .note("one client on one thread of this process; CPU and memory of stream and pages are the server's"))
@@ -108,12 +110,16 @@ impl Source {
         let order = names.order;
         let ([stream, by_stream], [pages, by_page]) = (names.stream, names.pages);
         [
-            Side::new(by_stream, move || self.through_driver(order, STREAM_ROWS)),
+            Side::new(by_stream, move || {
+                self.through_driver(self.driver.drain(&self.partition, order, STREAM_ROWS))
+            }),
             Side::new(stream, move || {
                 let request = wire::read(&self.series, order, STREAM_PAGE_EVENTS)?;
                 self.through_server(remote::read_stream(&self.client, request))
             }),
-            Side::new(by_page, move || self.through_driver(order, PAGE_ROWS)),
+            Side::new(by_page, move || {
+                self.through_driver(self.driver.drain_in_turn(&self.partition, order, PAGE_ROWS))
+            }),
             Side::new(pages, move || {
                 let request = wire::read(&self.series, order, PAGE_EVENTS)?;
                 self.through_server(async { Ok(remote::read_pages(&self.client, request).await?.events) })
@@ -121,8 +127,8 @@ impl Source {
         ]
     }
 
-    fn through_driver(&self, order: Order, rows: i32) -> Result<Sample> {
-        measure(|| self.bytes(self.remote.run(self.driver.drain(&self.partition, order, rows))?))
+    fn through_driver(&self, read: impl Future<Output = Result<u64>>) -> Result<Sample> {
+        measure(|| self.bytes(self.remote.run(read)?))
     }
 
     fn through_server(&self, read: impl Future<Output = Result<u64>>) -> Result<Sample> {
