@@ -20,7 +20,9 @@ const EDGES: &[(&str, May)] = &[
     // The seam names no backend.
     ("store", May::Only(&["env", "model"])),
     ("store-embedded", May::Only(&["env", "model", "store"])),
-    ("store-cassandra", May::Only(&["env", "model", "store"])),
+    ("store-cassandra", May::Only(&["env", "model", "own-cluster", "store"])),
+    // For suites only; no product crate names it but in its tests.
+    ("own-cluster", May::Only(&["env"])),
     ("engine", May::Only(&["env", "model", "store"])),
     ("api", May::Only(&["engine", "model"])),
     // Services over the engine; tests run them on the memory backend.
@@ -28,7 +30,17 @@ const EDGES: &[(&str, May)] = &[
     // Chooses and wires, so it sees every part but the command.
     (
         "server",
-        May::Only(&["api", "engine", "env", "model", "rpc", "store", "store-cassandra", "store-embedded"]),
+        May::Only(&[
+            "api",
+            "engine",
+            "env",
+            "model",
+            "own-cluster",
+            "rpc",
+            "store",
+            "store-cassandra",
+            "store-embedded",
+        ]),
     ),
     // Talks to a server by the client, or runs one; the parts behind are none of its business.
     ("cli", May::Only(&["api", "env", "rpc", "server"])),

@@ -2,28 +2,31 @@
 //! through the API. The server is started once.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod node;
 mod workload;
 
 use std::time::Duration;
 
 use api::admin::v1 as admin;
 use env::Env;
+use own_cluster::{OwnCluster, Place};
 use rpc::client::Client;
 use server::config::{Config, Flags, load};
 use server::{Server, Starting};
 
-use crate::node::Node;
 use crate::workload::{NAMESPACE, Workload};
 
+/// One node, so when it goes, all of the cluster does. No other suite uses its address; killed, it keeps its tables, as it
+/// does in production.
+const PLACE: Place =
+    Place { suite: "outage", address: "127.0.0.41", jvm: "-Dcassandra.test.flush_local_schema_changes=true" };
 /// How long a server may take to notice that its cluster is there, or not.
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
 
-fn config() -> Config {
+fn config(cluster: &OwnCluster) -> Config {
     let flags = Flags { config: None, data: None, listen: Some("127.0.0.1:0".to_owned()) };
     let settings = [
         ("BRAID__STORE__BACKEND", "cassandra".to_owned()),
-        ("BRAID__STORE__CASSANDRA__CONTACT_POINTS", Node::contact_point()),
+        ("BRAID__STORE__CASSANDRA__CONTACT_POINTS", cluster.contact_point(1)),
     ];
     load(&flags, settings.map(|(key, value)| (key.to_owned(), value)), None).unwrap().config
 }
@@ -31,47 +34,59 @@ fn config() -> Config {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_outlives_its_cluster() {
     let env = Env::system();
-    let node = Node::new(&env).await;
-    let server = waited_for(&node, &env).await;
+    let cluster = &OwnCluster::new(&env, PLACE).await;
+    let server = waited_for(cluster, &env).await;
     let address = server.address().to_string();
     make_namespace(&address).await;
 
     let workload = Workload::new(&env, &address);
     let play = async {
-        goes_on(&node, &workload, "with the cluster").await;
+        goes_on(cluster, &workload, "with the cluster").await;
 
-        node.order("kill").await;
-        fails(&node, &workload, &address, "without the cluster").await;
-        node.start().await;
-        goes_on(&node, &workload, "with the cluster back").await;
+        order(cluster, "kill").await;
+        fails(cluster, &workload, &address, "without the cluster").await;
+        start(cluster).await;
+        goes_on(cluster, &workload, "with the cluster back").await;
         readiness(&env, &address, true).await;
 
-        node.order("pause").await;
-        fails(&node, &workload, &address, "with the cluster hanging").await;
-        node.order("resume").await;
-        goes_on(&node, &workload, "with the cluster awake").await;
+        order(cluster, "pause").await;
+        fails(cluster, &workload, &address, "with the cluster hanging").await;
+        order(cluster, "resume").await;
+        goes_on(cluster, &workload, "with the cluster awake").await;
         readiness(&env, &address, true).await;
         workload.close();
     };
     tokio::join!(workload.write(), workload.read(), play);
     workload.read_all().await;
-    node.say("everything that was acknowledged is there, once");
+    cluster.say("everything that was acknowledged is there, once");
     server.stop().await;
 }
 
 /// A server that is started before its cluster.
-async fn waited_for(node: &Node, env: &Env) -> Server {
-    let starting = Starting::listen(config(), env.clone()).await.unwrap();
+async fn waited_for(cluster: &OwnCluster, env: &Env) -> Server {
+    let starting = Starting::listen(config(cluster), env.clone()).await.unwrap();
     let address = starting.address().to_string();
     let play = async {
         readiness(env, &address, false).await;
-        node.say("the server says that there is no cluster");
-        node.start().await;
+        cluster.say("the server says that there is no cluster");
+        start(cluster).await;
     };
     let (server, ()) = tokio::join!(starting.open_when_there(), play);
     readiness(env, &address, true).await;
-    node.say("the server is ready");
+    cluster.say("the server is ready");
     server.unwrap()
+}
+
+/// Starts the node, with what it had when it was killed.
+async fn start(cluster: &OwnCluster) {
+    cluster.say("starts the node");
+    cluster.start(&["--node", "1"]).await;
+    cluster.say("the node answers");
+}
+
+async fn order(cluster: &OwnCluster, verb: &str) {
+    cluster.order(verb, 1).await;
+    cluster.say(verb);
 }
 
 async fn make_namespace(address: &str) {
@@ -86,16 +101,16 @@ async fn make_namespace(address: &str) {
     Client::new(address).unwrap().create_namespace(request).await.unwrap();
 }
 
-async fn goes_on(node: &Node, workload: &Workload, when: &str) {
+async fn goes_on(cluster: &OwnCluster, workload: &Workload, when: &str) {
     let calls = workload.until(when, |calls| calls.written >= 50 && calls.read >= 5).await;
-    node.say(&format!("{when}: {calls:?}"));
+    cluster.say(&format!("{when}: {calls:?}"));
 }
 
-async fn fails(node: &Node, workload: &Workload, address: &str, when: &str) {
+async fn fails(cluster: &OwnCluster, workload: &Workload, address: &str, when: &str) {
     let calls = workload.until(when, |calls| calls.failed_writes >= 1 && calls.failed_reads >= 1).await;
-    node.say(&format!("{when}: {calls:?}"));
+    cluster.say(&format!("{when}: {calls:?}"));
     readiness(&Env::system(), address, false).await;
-    node.say(&format!("{when}: not ready, says the server"));
+    cluster.say(&format!("{when}: not ready, says the server"));
 }
 
 /// Waits until the server says so; `GetServerInfo` says what `/readyz` does.
