@@ -19,6 +19,9 @@ use crate::workload::{NAMESPACE, Workload};
 /// does in production.
 const PLACE: Place =
     Place { suite: "outage", address: "127.0.0.41", jvm: "-Dcassandra.test.flush_local_schema_changes=true" };
+/// There is no other replica, so what the node acknowledges has to be on its disk. Unless it is told, a node that is killed may
+/// lose what it acknowledged in its last 100 ms.
+const DURABLE: [&str; 4] = ["--set", "commitlog_sync: batch", "--set", "commitlog_sync_period: 0ms"];
 /// How long a server may take to notice that its cluster is there, or not.
 const NOTICED_WITHIN: Duration = Duration::from_secs(60);
 
@@ -80,7 +83,7 @@ async fn waited_for(cluster: &OwnCluster, env: &Env) -> Server {
 /// Starts the node, with what it had when it was killed.
 async fn start(cluster: &OwnCluster) {
     cluster.say("starts the node");
-    cluster.start(&["--node", "1"]).await;
+    cluster.start(&[&["--node", "1"], &DURABLE[..]].concat()).await;
     cluster.say("the node answers");
 }
 
