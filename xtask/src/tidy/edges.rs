@@ -23,8 +23,11 @@ const EDGES: &[(&str, May)] = &[
     ("store-cassandra", May::Only(&["env", "model", "own-cluster", "store"])),
     // For suites only; no product crate names it but in its tests.
     ("own-cluster", May::Only(&["env"])),
-    ("engine", May::Only(&["env", "model", "store"])),
-    ("api", May::Only(&["engine", "model"])),
+    // Pure as `model` is, and only about splits.
+    ("split", May::Only(&["model"])),
+    ("engine", May::Only(&["env", "model", "split", "store"])),
+    // A split is shown as its record has it.
+    ("api", May::Only(&["engine", "model", "split"])),
     // Services over the engine; tests run them on the memory backend.
     ("rpc", May::Only(&["api", "engine", "env", "model", "store"])),
     // Chooses and wires, so it sees every part but the command.
@@ -44,8 +47,12 @@ const EDGES: &[(&str, May)] = &[
     ),
     // Talks to a server by the client, or runs one; the parts behind are none of its business.
     ("cli", May::Only(&["api", "env", "rpc", "server"])),
+    // Runs the real engine in a world of its own; nothing depends on it.
+    ("sim", May::Only(&["engine", "env", "model", "split", "store"])),
     // Measures whatever there is; nothing depends on it.
     ("bench", May::Anything),
+    // Models of the protocol call no product code; a clock says how long they took.
+    ("proof", May::Only(&["env"])),
     // Builds even when nothing else does.
     ("xtask", May::Only(&[])),
 ];
@@ -59,6 +66,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("scylla-cql", &["store-cassandra"]),
     // TLS to the cluster is part of the driver's settings.
     ("rustls", &["store-cassandra"]),
+    // The model checker: a state of the product is not a state of a model.
+    ("stateright", &["proof"]),
     // To be replaced one day: that day costs one crate.
     ("tonic", &["rpc"]),
     ("tonic-health", &["rpc"]),
@@ -89,7 +98,7 @@ fn member(path: &str) -> Option<&str> {
     let dir = path.strip_suffix("/Cargo.toml")?;
     match dir.strip_prefix("crates/") {
         Some(name) => Some(name),
-        None => ["bench", "xtask"].into_iter().find(|top| *top == dir),
+        None => ["bench", "proof", "sim", "xtask"].into_iter().find(|top| *top == dir),
     }
 }
 

@@ -4,7 +4,7 @@ use super::Rule;
 use super::finding::Finding;
 use super::tree::Tree;
 
-const HOMES: [&str; 3] = ["crates/", "bench/", "xtask/"];
+const HOMES: [&str; 5] = ["crates/", "bench/", "proof/", "sim/", "xtask/"];
 
 pub(crate) const RULE: Rule = Rule {
     name: "module-doc",
