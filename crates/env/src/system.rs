@@ -84,6 +84,20 @@ mod tests {
         assert!(env.clock.wall() > 1_700_000_000_000_000_000);
     }
 
+    #[test]
+    fn the_boot_clock_runs_during_suspend() {
+        // The kernel counts the time since boot with suspend in /proc/uptime, in hundredths of a second; the monotone clock
+        // that Rust uses stands still meanwhile.
+        let uptime = || {
+            let text = std::fs::read_to_string("/proc/uptime").unwrap();
+            Duration::from_secs_f64(text.split(' ').next().unwrap().parse().unwrap())
+        };
+        let (before, boot, after) = (uptime(), SystemClock.boot(), uptime());
+        let hundredth = Duration::from_millis(10);
+        assert!(boot >= BootTime::from_boot(before), "{before:?} {boot:?}");
+        assert!(boot <= BootTime::from_boot(after + hundredth), "{boot:?} {after:?}");
+    }
+
     #[tokio::test]
     async fn blocking_work_answers_and_a_panic_is_an_error() {
         let env = Env::system();

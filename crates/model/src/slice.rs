@@ -22,6 +22,12 @@ pub struct Slice {
 }
 
 impl Slice {
+    /// The slice of so many seconds that starts at `start`, as a record of it says.
+    pub fn starting(start: i64, seconds: u32) -> Result<Self, Error> {
+        let end = start.saturating_add(i64::from(seconds) * NANOS_PER_SECOND);
+        Ok(Self { interval: Interval::new(start, end)? })
+    }
+
     /// The range of time.
     pub const fn interval(self) -> Interval {
         self.interval

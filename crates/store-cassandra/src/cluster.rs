@@ -57,6 +57,13 @@ impl Cluster {
         found.into_rows_result().map_err(|error| unreadable(&format!("answer to {}", task.what), error))
     }
 
+    /// A statement that is run now and then, of which nobody waits for the answer.
+    pub(crate) fn sweep(&self, text: &str) -> Statement {
+        let mut statement = Statement::new(text);
+        statement.set_execution_profile_handle(Some(self.profiles.sweeping.clone()));
+        statement
+    }
+
     /// Changes the schema, by a statement that may be sent twice, and waits until all nodes agree on it.
     pub(crate) async fn define(&self, what: &str, table: Option<&TableRef>, text: String) -> Result<()> {
         let mut statement = Statement::new(text);

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use scylla::client::session::Session;
 use scylla::cluster::Node as DriverNode;
-use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
-use scylla::statement::{Consistency, Statement};
+use scylla::statement::Statement;
 use store::Result;
 
 use crate::connect::open;
@@ -16,6 +15,7 @@ use crate::datacenter::{local_datacenter, replication};
 use crate::failure::unreadable;
 use crate::look::{self, Layout, Rights, question};
 use crate::names::Names;
+use crate::one_node::only_at;
 use crate::{Options, rights};
 
 /// Nodes that are asked at a time.
@@ -63,6 +63,8 @@ pub struct Node {
     pub release: Option<String>,
     /// Whether it keeps a snapshot of what is dropped; none where it does not tell.
     pub auto_snapshot: Option<bool>,
+    /// When it puts what it acknowledges on its disk, in Cassandra's word; none where it does not tell.
+    pub commitlog_sync: Option<String>,
 }
 
 /// Looks at the cluster of `options`.
@@ -110,26 +112,20 @@ async fn count(session: &Session, keyspace: &str) -> Result<usize> {
 
 /// What a node tells of itself. One that does not answer is a finding, not a failure.
 async fn ask(session: &Session, node: Arc<DriverNode>) -> Node {
-    let own = |text: &str| own(&node, text);
-    let (release, settings) = futures::join!(
+    let own = |text: &str| only_at(&node, question(text));
+    let setting = |name| format!("SELECT value FROM system_views.settings WHERE name = '{name}'");
+    let (release, auto_snapshot, commitlog_sync) = futures::join!(
         text(session, own("SELECT release_version FROM system.local")),
-        text(session, own("SELECT value FROM system_views.settings WHERE name = 'auto_snapshot'")),
+        text(session, own(&setting("auto_snapshot"))),
+        text(session, own(&setting("commitlog_sync"))),
     );
     Node {
         address: format!("{}:{}", node.address.ip(), node.address.port()),
         datacenter: node.datacenter.clone().unwrap_or_default(),
         release,
-        auto_snapshot: settings.and_then(|value| value.parse().ok()),
+        auto_snapshot: auto_snapshot.and_then(|value| value.parse().ok()),
+        commitlog_sync,
     }
-}
-
-/// A question to this node and no other.
-fn own(node: &Arc<DriverNode>, text: &str) -> Statement {
-    let mut statement = question(text);
-    let target = NodeIdentifier::Node(Arc::clone(node));
-    statement.set_load_balancing_policy(Some(SingleTargetLoadBalancingPolicy::new(target, None)));
-    statement.set_consistency(Consistency::One);
-    statement
 }
 
 async fn text(session: &Session, statement: Statement) -> Option<String> {

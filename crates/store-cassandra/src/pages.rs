@@ -24,11 +24,16 @@ use crate::statements::Lazy;
 /// How much smaller a page is asked for after one that failed.
 const SMALLER: i32 = 4;
 
+/// A page, and where the next one begins.
+type Fetched = std::result::Result<(QueryResult, PagingStateResponse), ExecutionError>;
+
 /// Pages that are read one after the other.
 pub(crate) struct Pages<'a, V> {
     cluster: &'a Cluster,
     task: Task<'a>,
-    statement: PreparedStatement,
+    statement: &'a PreparedStatement,
+    /// Asks so many replicas; none: as the statement does.
+    level: Option<Level>,
     values: V,
     /// After so long without an answer another node may be asked too.
     hedge_after: Option<Duration>,
@@ -41,16 +46,17 @@ impl<'a, V: SerializeRow + Sync> Pages<'a, V> {
     pub(crate) async fn new(
         cluster: &'a Cluster,
         task: Task<'a>,
-        statement: &Lazy,
+        statement: &'a Lazy,
         values: V,
     ) -> Result<Self> {
-        let statement = cluster.prepared(statement, task.table).await?.clone();
-        Ok(Self { cluster, task, statement, values, hedge_after: None, place: Some(PagingState::start()) })
+        let statement = cluster.prepared(statement, task.table).await?;
+        let place = Some(PagingState::start());
+        Ok(Self { cluster, task, statement, level: None, values, hedge_after: None, place })
     }
 
     /// The same, asking so many replicas.
     pub(crate) fn at(mut self, level: Level) -> Self {
-        self.statement.set_consistency(level);
+        self.level = Some(level);
         self
     }
 
@@ -65,13 +71,11 @@ impl<'a, V: SerializeRow + Sync> Pages<'a, V> {
         let Some(place) = self.place.take() else {
             return Ok(None);
         };
-        let (cluster, values, hedge_after) = (self.cluster, &self.values, self.hedge_after);
         let mut asked = rows;
         let ask = || {
-            let (mut statement, place) = (self.statement.clone(), place.clone());
-            statement.set_page_size(asked.max(1));
+            let rows = asked.max(1);
             asked /= SMALLER;
-            fetch(cluster, statement, values, place, hedge_after)
+            self.fetch(rows, place.clone())
         };
         let (answer, next) = retry::idempotent(&self.cluster.env, self.task, ask).await?;
         self.cluster.warnings.count(answer.warnings());
@@ -86,27 +90,32 @@ impl<'a, V: SerializeRow + Sync> Pages<'a, V> {
     pub(crate) const fn more(&self) -> bool {
         self.place.is_some()
     }
-}
 
-/// Asks for one page.
-async fn fetch(
-    cluster: &Cluster,
-    mut statement: PreparedStatement,
-    values: &(impl SerializeRow + Sync),
-    place: PagingState,
-    hedge_after: Option<Duration>,
-) -> std::result::Result<(QueryResult, PagingStateResponse), ExecutionError> {
-    let (session, profiles) = (&cluster.session, &cluster.profiles);
-    let Some(wait) = hedge_after else {
-        return session.execute_single_page(&statement, values, place).await;
-    };
-    let (route, mut again) = (Route::new(profiles), statement.clone());
-    statement.set_load_balancing_policy(Some(Arc::clone(&route) as _));
-    let first = Box::pin(session.execute_single_page(&statement, values, place.clone()));
-    let second = || {
-        let detour = route.detour(profiles, &session.get_cluster_state())?;
-        again.set_load_balancing_policy(Some(detour));
-        Some(Box::pin(async move { session.execute_single_page(&again, values, place).await }))
-    };
-    cluster.hedges.run(first, cluster.env.clock.sleep(wait), second).await
+    /// Asks for one page.
+    async fn fetch(&self, rows: i32, place: PagingState) -> Fetched {
+        let (session, profiles) = (&self.cluster.session, &self.cluster.profiles);
+        let values = &self.values;
+        let Some(wait) = self.hedge_after else {
+            return session.execute_single_page(&self.asking(rows, None), values, place).await;
+        };
+        let route = Route::new(profiles);
+        let statement = self.asking(rows, Some(Arc::clone(&route)));
+        let first = Box::pin(session.execute_single_page(&statement, values, place.clone()));
+        let second = || {
+            let again = self.asking(rows, Some(route.detour(profiles, &session.get_cluster_state())?));
+            Some(Box::pin(async move { session.execute_single_page(&again, values, place).await }))
+        };
+        self.cluster.hedges.run(first, self.cluster.env.clock.sleep(wait), second).await
+    }
+
+    /// The statement as it asks for so many rows.
+    fn asking(&self, rows: i32, route: Option<Arc<Route>>) -> PreparedStatement {
+        let mut statement = self.statement.clone();
+        statement.set_page_size(rows);
+        if let Some(level) = self.level {
+            statement.set_consistency(level);
+        }
+        statement.set_load_balancing_policy(route.map(|route| route as _));
+        statement
+    }
 }

@@ -162,6 +162,7 @@ mod tests {
             bytes_max: 1,
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: false,
         };
         let found = edges(&scan);
         let short = found.as_ref().map(|(lower, upper)| {

@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use crate::cluster::Cluster;
 use crate::failure::unreadable;
-use crate::histogram::only_at;
+use crate::one_node::only_at;
 use crate::retry::{self, Task};
 
 /// How often the nodes are asked.
@@ -117,7 +117,7 @@ async fn ask(cluster: &Cluster, node: &Arc<Node>) -> Result<Said> {
 }
 
 async fn rows(cluster: &Cluster, node: &Arc<Node>, text: &str) -> Result<QueryRowsResult> {
-    let statement = only_at(cluster, node, text);
+    let statement = only_at(node, cluster.sweep(text));
     let task = Task { what: "ask a node how it is", table: None, writes: false };
     let asked = || cluster.session.query_unpaged(statement.clone(), ());
     let found = retry::idempotent(&cluster.env, task, asked).await?;

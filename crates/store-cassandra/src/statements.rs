@@ -81,6 +81,8 @@ pub(crate) struct Table {
     pub(crate) name: TableRef,
     /// Writes one row.
     pub(crate) upsert: Lazy,
+    /// Deletes a partition.
+    pub(crate) delete: Lazy,
     /// Reads rows between two keys, newest first.
     pub(crate) newest_first: Lazy,
     /// The same, oldest first.
@@ -117,6 +119,7 @@ impl Table {
         Ok(Self {
             name: name.clone(),
             upsert: Lazy::new(&profiles.writing, upsert),
+            delete: Lazy::new(&profiles.writing, format!("DELETE FROM {table} USING TIMESTAMP ? {whose}")),
             oldest_first: Lazy::new(&profiles.serving, format!("{scan} {ascending}")),
             newest_first: Lazy::new(&profiles.serving, scan),
             touch: Lazy::new(&profiles.serving, format!("SELECT event_time FROM {table} {whose} LIMIT 1")),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use env::Env;
-use model::TableRef;
+use model::{PartitionKey, TableRef};
 use prometheus_client::registry::Registry;
 use store::{
-    CasOutcome, Durability, Effort, Enumerate, Error, ErrorKind, Histogram, MetaChange, MetaKey, MetaPage,
-    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
+    CasOutcome, Consistency, Durability, Effort, Enumerate, Error, ErrorKind, Histogram, MetaChange, MetaKey,
+    MetaPage, MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
     TableOutcome,
 };
 use tokio::sync::watch;
@@ -20,7 +20,7 @@ use crate::records::Records;
 use crate::retry::Task;
 use crate::signals::Signals;
 use crate::statements::{Lazy, Table, Tables};
-use crate::{Options, connect, enumerate, measure, scan, write};
+use crate::{Options, connect, delete, enumerate, measure, scan, write};
 
 /// A store on a Cassandra cluster. Clones share one session.
 #[derive(Clone)]
@@ -131,6 +131,17 @@ impl Store for CassandraStore {
         self.noting(&batch.table, ErrorKind::Unknown, written).await
     }
 
+    async fn delete_partition(
+        &self,
+        table: &TableRef,
+        partition: &PartitionKey,
+        consistency: Consistency,
+    ) -> Result<()> {
+        let (name, table) = (table, self.table(table)?);
+        let deleted = delete::delete(&self.shared.cluster, &table, partition, consistency).await;
+        self.noting(name, ErrorKind::Unknown, deleted).await
+    }
+
     async fn scan(&self, request: Scan) -> Result<ScanPage> {
         request.check()?;
         let table = self.table(&request.table)?;
@@ -182,5 +193,10 @@ impl Store for CassandraStore {
     async fn ready(&self) -> Result<()> {
         let task = Task { what: "answer whether it is ready", table: None, writes: false };
         self.shared.cluster.small(task, &self.shared.ready, &("all",)).await.map(drop)
+    }
+
+    // The disks are those of the nodes, and a driver sees none of them.
+    async fn disk_share(&self) -> Result<Option<f64>> {
+        Ok(None)
     }
 }

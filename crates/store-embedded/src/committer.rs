@@ -11,8 +11,9 @@ use model::TableRef;
 use store::{Error, ErrorKind, Result, TableOutcome};
 use tokio::sync::mpsc::Receiver;
 
+use crate::change::Change;
 use crate::engine::Engine;
-use crate::group::{Cas, Group, Keep, Reply, Write};
+use crate::group::Group;
 use crate::keys::sync_mark::SyncMark;
 use crate::latch::Latch;
 use crate::memtables::{Memtable, to_flush};
@@ -23,29 +24,6 @@ use crate::{Options, directory::Directory};
 const GROUP_REQUESTS_MAX: usize = 4_096;
 /// How often to look whether the engine has flushed what it was asked to.
 const FLUSH_WAIT: Duration = Duration::from_millis(2);
-
-/// What the committer is asked to do.
-pub(crate) enum Change {
-    Write(Write),
-    Cas(Cas),
-    Keep(Keep),
-    CreateTable {
-        name: TableRef,
-        reply: Reply<TableOutcome>,
-    },
-    DropTable {
-        name: TableRef,
-        reply: Reply<TableOutcome>,
-    },
-    /// Time has passed: sync what is only buffered, flush what went idle.
-    Tick,
-    /// Write every memtable to disk, for tests and benchmarks.
-    FlushAll {
-        reply: Reply<()>,
-    },
-    /// End the thread.
-    Stop,
-}
 
 /// State of the thread, and what it shares with the store.
 pub(crate) struct Committer {
@@ -143,6 +121,12 @@ impl Committer {
             }
             Change::DropTable { name, reply } => {
                 let _gone = reply.send(self.drop_table(&name));
+            }
+            Change::Remove(removal) => {
+                let engine = self.engine.clone();
+                let mut group = Group::new(&engine, self.clock.boot());
+                group.remove(removal);
+                self.commit(group);
             }
             Change::Tick => self.tick(),
             Change::FlushAll { reply } => {

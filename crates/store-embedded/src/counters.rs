@@ -79,6 +79,11 @@ impl Counters {
         due
     }
 
+    /// Forgets a partition that has no rows and no record any more.
+    pub(crate) fn forget(&mut self, hash: u64) {
+        self.entries.remove(&hash);
+    }
+
     /// What memory counted for the partition beyond its record and slack.
     pub(crate) fn beyond_record(&self, hash: u64) -> u64 {
         self.entries.get(&hash).filter(|entry| !entry.covered).map_or(0, |entry| entry.counted)

@@ -18,7 +18,17 @@ const ENGINE: &str = "engine";
 pub(crate) struct Directory {
     path: PathBuf,
     // The operating system frees the lock when the file is closed, also after kill -9.
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // A child process that is being started has a copy of the file until it runs its own program; closing this one would
+        // leave the lock to that.
+        if let Err(error) = self.lock.unlock() {
+            tracing::debug!(%error, "the lock of a data directory is freed when its file is closed");
+        }
+    }
 }
 
 impl Directory {
@@ -48,7 +58,7 @@ impl Directory {
         if written.is_none() {
             write_format(path).map_err(|error| failed("prepare", error))?;
         }
-        Ok(Self { path: path.to_owned(), _lock: lock })
+        Ok(Self { path: path.to_owned(), lock })
     }
 
     /// Where the engine keeps its files.

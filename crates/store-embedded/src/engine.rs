@@ -113,6 +113,15 @@ impl Engine {
         }
     }
 
+    /// Which share of its disk is used, of what a process without special rights may use; none where the disk has no size.
+    pub(crate) fn disk_share(&self) -> Result<Option<f64>> {
+        let disk = rustix::fs::statvfs(&*self.path).map_err(|error| {
+            let message = format!("cannot tell how full the disk of {} is: {error}", self.path.display());
+            Error::new(ErrorKind::Unavailable, format!("{message}; check path and rights")).caused_by(error)
+        })?;
+        Ok(used_share(disk.f_blocks, disk.f_bfree, disk.f_bavail))
+    }
+
     /// What is used right now.
     pub(crate) fn stats(&self) -> Result<EngineStats> {
         Ok(EngineStats {
@@ -123,6 +132,14 @@ impl Engine {
             disk_bytes: self.database.disk_space().map_err(read_failed)?,
         })
     }
+}
+
+/// The share of `blocks` that is used where `free` are free and `available` of these to everybody.
+fn used_share(blocks: u64, free: u64, available: u64) -> Option<f64> {
+    let used = blocks.saturating_sub(free);
+    let all = used.saturating_add(available);
+    // Blocks of all disks there are can be told exactly.
+    (all > 0).then(|| used as f64 / all as f64)
 }
 
 fn keyspace_options(memtable_bytes: u64) -> KeyspaceCreateOptions {
@@ -146,4 +163,19 @@ pub(crate) fn read_failed(error: fjall::Error) -> Error {
     };
     let message = format!("the embedded store cannot read its files: {error}; check the disk and the log");
     Error::new(kind, message).caused_by(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_for_the_administrator_is_not_there() {
+        assert_eq!(used_share(100, 100, 100), Some(0.0));
+        assert_eq!(used_share(100, 60, 60), Some(0.4));
+        // A disk that keeps 5 of 100 blocks for its administrator is full when only these are free.
+        assert_eq!(used_share(100, 5, 0), Some(1.0));
+        assert_eq!(used_share(0, 0, 0), None);
+        assert_eq!(used_share(1, 2, 2), Some(0.0));
+    }
 }

@@ -4,52 +4,21 @@
 //! are kept until the batch is committed.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use bytes::Bytes;
 use env::BootTime;
 use fjall::{Keyspace, OwnedWriteBatch, PersistMode, Readable};
 use store::{CasOutcome, Error, ErrorKind, MetaChange, MetaVersion, Result};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::OwnedSemaphorePermit;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::change::{Cas, Keep, Removal, Reply, Write};
 use crate::counters::Counters;
 use crate::engine::{Engine, read_failed};
 use crate::keys::sync_mark::{self, SyncMark};
 use crate::keys::{counter, kept, meta};
 use crate::tables::Table;
-
-/// Where an answer goes.
-pub(crate) type Reply<T> = oneshot::Sender<Result<T>>;
-
-/// Rows of one partition, encoded by the caller.
-pub(crate) struct Write {
-    pub(crate) table: Arc<Table>,
-    pub(crate) prefix: Vec<u8>,
-    pub(crate) rows: Vec<(Bytes, Bytes)>,
-    /// Logical bytes, for the counters.
-    pub(crate) bytes: u64,
-    pub(crate) synced: bool,
-    pub(crate) reply: Reply<()>,
-    /// Room in the queue, given back when the request is done.
-    pub(crate) room: OwnedSemaphorePermit,
-}
-
-/// A compare-and-set of a metadata record.
-pub(crate) struct Cas {
-    pub(crate) key: Bytes,
-    pub(crate) expected: Option<MetaVersion>,
-    pub(crate) change: MetaChange,
-    pub(crate) reply: Reply<CasOutcome>,
-}
-
-/// A measured histogram, to be kept if the table was not written since.
-pub(crate) struct Keep {
-    pub(crate) table: Arc<Table>,
-    pub(crate) writes: u64,
-    pub(crate) histogram: Vec<u8>,
-    pub(crate) reply: Reply<()>,
-}
 
 /// Changes collected so far.
 pub(crate) struct Group<'a> {
@@ -133,10 +102,43 @@ impl<'a> Group<'a> {
             let record = self.bound(keyspace, &key)?.saturating_add(growth);
             self.put(keyspace, &key, &counter::encode(record));
         }
-        if write.table.forget_kept() {
-            self.records.insert(address(keyspace, &kept::KEY), (keyspace.clone(), None));
-        }
+        self.forget_kept(&write.table);
         Ok(())
+    }
+
+    fn forget_kept(&mut self, table: &Table) {
+        if table.forget_kept() {
+            self.forget(&table.keyspace, &kept::KEY);
+        }
+    }
+
+    /// Removes rows, in a group of their own: the engine cannot tell a row that is written from the same one removed in one
+    /// batch. The last step is committed also without any: rows that an attempt before removed may not be synced yet.
+    pub(crate) fn remove(&mut self, removal: Removal) {
+        debug_assert!(self.is_empty(), "nothing else is in the group");
+        let table = &removal.table;
+        if table.is_dropped() {
+            let _gone = removal.reply.send(Err(Error::no_table(&table.name)));
+            return;
+        }
+        if !removal.keys.is_empty() {
+            table.written(self.now);
+            self.forget_kept(table);
+        }
+        if removal.last {
+            let mut counters = table.counters.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(counters) = counters.as_mut() {
+                counters.forget(xxh3_64(&removal.prefix));
+            }
+            drop(counters);
+            self.forget(&table.keyspace, &counter::key(&removal.prefix));
+            self.synced = true;
+        }
+        for key in removal.keys {
+            self.bytes += key.len() as u64;
+            self.batch.remove(&table.keyspace, key);
+        }
+        self.writes.push((removal.reply, Some(removal.room)));
     }
 
     fn bound(&self, keyspace: &Keyspace, key: &[u8]) -> Result<u64> {
@@ -156,6 +158,10 @@ impl<'a> Group<'a> {
         self.bytes += (key.len() + value.len()) as u64;
         let value = Some(Bytes::copy_from_slice(value));
         self.records.insert(address(keyspace, key), (keyspace.clone(), value));
+    }
+
+    fn forget(&mut self, keyspace: &Keyspace, key: &[u8]) {
+        self.records.insert(address(keyspace, key), (keyspace.clone(), None));
     }
 
     /// Answers a compare-and-set from what the group will make of the record, and adds the change if it applies.
@@ -186,9 +192,7 @@ impl<'a> Group<'a> {
         let version = MetaVersion(current.map_or(1, |record| record.version.0 + 1));
         match &cas.change {
             MetaChange::Put(value) => self.put(keyspace, &cas.key, &meta::encode(version, value)),
-            MetaChange::Remove => {
-                self.records.insert(address(keyspace, &cas.key), (keyspace.clone(), None));
-            }
+            MetaChange::Remove => self.forget(keyspace, &cas.key),
         }
         Ok(CasOutcome::Applied(version))
     }

@@ -5,13 +5,15 @@
 //! reads go on, nothing is acknowledged any more, and the reason says what to do. Reads run on the blocking pool, from
 //! a snapshot, so they never see part of a batch.
 //!
-//! Reading order: [`EmbeddedStore`] (`store`), `open`, `directory` and `journal` (opening), `committer` and `group`
-//! (changes), `tables`, `counters` and `memtables` (what a table keeps), `scan`, `enumerate`, `measure` (reads),
+//! Reading order: [`EmbeddedStore`] (`store`), `open`, `directory` and `journal` (opening), `change`, `committer`,
+//! `group` and `delete` (changes), `tables`, `counters` and `memtables` (what a table keeps), `scan`, `enumerate`, `measure` (reads),
 //! `keys` (everything on disk). The engine is fjall; its types do not leave this crate.
 
 mod cancel;
+mod change;
 mod committer;
 mod counters;
+mod delete;
 mod directory;
 mod engine;
 mod enumerate;

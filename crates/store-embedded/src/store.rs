@@ -1,26 +1,28 @@
 //! The store itself: opens a directory, hands changes to the committer, runs reads on the blocking pool.
 
+mod tick;
+
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::AtomicU64;
 
 use async_trait::async_trait;
 use bytes::Bytes;
 use env::{Env, blocking};
-use model::TableRef;
+use model::{PartitionKey, TableRef};
 use store::{
-    CasOutcome, Durability, Effort, Enumerate, Error, ErrorKind, Histogram, MetaChange, MetaKey, MetaPage,
-    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
+    CasOutcome, Consistency, Durability, Effort, Enumerate, Error, ErrorKind, Histogram, MetaChange, MetaKey,
+    MetaPage, MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
     TableOutcome,
 };
 use tokio::sync::mpsc::{self, Sender};
-use tokio::sync::{Semaphore, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
-use crate::committer::{Change, Committer, boot_millis};
+use crate::cancel::Cancelled;
+use crate::change::{Cas, Change, Keep, Reply, Write};
+use crate::committer::Committer;
 use crate::directory::Directory;
 use crate::engine::Engine;
-use crate::group::{Cas, Keep, Reply, Write};
 use crate::keys::{meta, partition, row};
 use crate::latch::Latch;
 use crate::open::{self, Opened};
@@ -31,8 +33,6 @@ use crate::{EngineStats, Options, cancel, enumerate, measure, metadata, scan};
 const QUEUE_REQUESTS_MAX: usize = 16_384;
 /// Bytes per permit of the queue's limit.
 const ROOM_BYTES: u64 = 1_024;
-/// A commit that takes longer than this makes the watchdog ask whether the engine still lives.
-const COMMIT_SLOW: Duration = Duration::from_secs(1);
 
 /// The embedded store. Clones share one open directory; the directory is free again once all are dropped, or at
 /// once after [`EmbeddedStore::close`].
@@ -113,7 +113,7 @@ impl EmbeddedStore {
             committer_gone,
             _directory: directory,
         });
-        tick(&shared, sync_interval);
+        tick::start(&shared, sync_interval);
         Ok(Self { shared })
     }
 
@@ -137,15 +137,32 @@ impl EmbeddedStore {
 
     /// What the engine uses right now.
     pub async fn stats(&self) -> Result<EngineStats> {
+        self.read(|engine, _| engine.stats()).await
+    }
+
+    /// Runs a read of the engine on the blocking pool.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Engine, &Cancelled) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let engine = self.shared.engine.clone();
-        cancel::read(&*self.shared.env.spawn, move |_| engine.stats()).await
+        cancel::read(&*self.shared.env.spawn, move |cancelled| work(&engine, cancelled)).await
+    }
+
+    /// Waits for room in the queue for a change of so many bytes.
+    pub(crate) async fn room(&self, bytes: u64) -> Result<OwnedSemaphorePermit> {
+        let permits = u32::try_from(bytes / ROOM_BYTES + 1).unwrap_or(u32::MAX).min(self.shared.room_permits);
+        let room = Arc::clone(&self.shared.room).acquire_many_owned(permits);
+        tokio::select! {
+            room = room => room.map_err(|_| stopped()),
+            () = self.shared.latch.latched() => self.shared.latch.check().and(Err(stopped())),
+        }
     }
 
     /// Sends a change and waits for its answer. Once latched, an answer may never come: then its outcome is unknown.
-    async fn ask<T>(&self, change: impl FnOnce(Reply<T>) -> Change) -> Result<T> {
+    pub(crate) async fn ask<T>(&self, change: impl FnOnce(Reply<T>) -> Change) -> Result<T> {
         let latch = &self.shared.latch;
         latch.check()?;
-        let stopped = || Error::new(ErrorKind::Unavailable, "the store is closed; open it again");
         let (reply, answer) = oneshot::channel();
         tokio::select! {
             sent = self.shared.changes.send(change(reply)) => sent.map_err(|_| stopped())?,
@@ -169,33 +186,8 @@ impl EmbeddedStore {
     }
 }
 
-/// Ticks the committer for as long as the store is open, and watches that it does not hang on a dead engine.
-fn tick(shared: &Arc<Shared>, every: Duration) {
-    let (weak, changes) = (Arc::downgrade(shared), shared.changes.downgrade());
-    let (clock, busy_since) = (Arc::clone(&shared.env.clock), Arc::clone(&shared.busy_since));
-    shared.env.spawn.task(
-        "embedded-store-tick",
-        Box::pin(async move {
-            loop {
-                clock.sleep(every).await;
-                let Some(sender) = changes.upgrade() else { return };
-                // A full queue means that the committer is busy anyway.
-                if matches!(sender.try_send(Change::Tick), Err(mpsc::error::TrySendError::Closed(_))) {
-                    return;
-                }
-                let since = busy_since.load(Ordering::Acquire);
-                let slow = u64::try_from(COMMIT_SLOW.as_millis()).unwrap_or(u64::MAX);
-                if since == 0 || boot_millis(clock.boot()).saturating_sub(since) < slow {
-                    continue;
-                }
-                let Some(shared) = weak.upgrade() else { return };
-                let engine = shared.engine.clone();
-                if let Ok(Err(error)) = blocking(&*shared.env.spawn, move || engine.check_alive()).await {
-                    shared.latch.set(&shared.engine.describe(&error));
-                }
-            }
-        }),
-    );
+fn stopped() -> Error {
+    Error::new(ErrorKind::Unavailable, "the store is closed; open it again")
 }
 
 #[async_trait]
@@ -221,17 +213,21 @@ impl Store for EmbeddedStore {
             return self.shared.latch.check();
         }
         let bytes = batch.logical_bytes();
-        let permits = u32::try_from(bytes / ROOM_BYTES + 1).unwrap_or(u32::MAX).min(self.shared.room_permits);
-        let room = Arc::clone(&self.shared.room).acquire_many_owned(permits);
-        let room = tokio::select! {
-            room = room => room.map_err(|_| Error::new(ErrorKind::Unavailable, "the store is closed; open it again"))?,
-            () = self.shared.latch.latched() => return self.shared.latch.check(),
-        };
+        let room = self.room(bytes).await?;
         let prefix = partition::encode(&batch.partition);
         let rows = row::encode_all(&prefix, &batch.rows);
         drop(batch);
         let synced = durability == Durability::Synced;
         self.ask(|reply| Change::Write(Write { table, prefix, rows, bytes, synced, reply, room })).await
+    }
+
+    async fn delete_partition(
+        &self,
+        table: &TableRef,
+        partition: &PartitionKey,
+        _consistency: Consistency,
+    ) -> Result<()> {
+        self.delete(self.table(table)?, partition::encode(partition)).await
     }
 
     async fn scan(&self, request: Scan) -> Result<ScanPage> {
@@ -246,8 +242,7 @@ impl Store for EmbeddedStore {
     async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage> {
         request.check()?;
         let (table, database) = (self.table(&request.table)?, self.shared.engine.database.clone());
-        let work =
-            move |cancelled: &cancel::Cancelled| enumerate::enumerate(&database, &table, &request, cancelled);
+        let work = move |cancelled: &Cancelled| enumerate::enumerate(&database, &table, &request, cancelled);
         cancel::read(&*self.shared.env.spawn, work).await
     }
 
@@ -260,7 +255,7 @@ impl Store for EmbeddedStore {
             return Ok(known);
         }
         let (measured_table, writes) = (Arc::clone(&table), table.writes());
-        let work = move |cancelled: &cancel::Cancelled| measure::exact(&database, &measured_table, cancelled);
+        let work = move |cancelled: &Cancelled| measure::exact(&database, &measured_table, cancelled);
         let sizes = cancel::read(spawn, work).await?;
         let histogram = sizes.encode();
         self.ask(|reply| Change::Keep(Keep { table, writes, histogram, reply })).await?;
@@ -269,17 +264,14 @@ impl Store for EmbeddedStore {
 
     async fn meta_get(&self, key: &MetaKey) -> Result<Option<MetaRecord>> {
         store::check_meta_key(key)?;
-        let (engine, key) = (self.shared.engine.clone(), key.clone());
-        cancel::read(&*self.shared.env.spawn, move |_| metadata::get(&engine, &key)).await
+        let key = key.clone();
+        self.read(move |engine, _| metadata::get(engine, &key)).await
     }
 
     async fn meta_range(&self, group: &[u8], after: Option<&[u8]>, records_max: usize) -> Result<MetaPage> {
         store::check_meta_range(group, after, records_max)?;
-        let engine = self.shared.engine.clone();
         let (group, after) = (group.to_vec(), after.map(<[u8]>::to_vec));
-        let work =
-            move |_: &cancel::Cancelled| metadata::range(&engine, &group, after.as_deref(), records_max);
-        cancel::read(&*self.shared.env.spawn, work).await
+        self.read(move |engine, _| metadata::range(engine, &group, after.as_deref(), records_max)).await
     }
 
     async fn meta_cas(
@@ -298,5 +290,9 @@ impl Store for EmbeddedStore {
 
     async fn ready(&self) -> Result<()> {
         self.shared.latch.check()
+    }
+
+    async fn disk_share(&self) -> Result<Option<f64>> {
+        self.read(|engine, _| engine.disk_share()).await
     }
 }

@@ -144,6 +144,39 @@ async fn estimated_sizes_are_upper_bounds_over_restarts() {
 }
 
 #[tokio::test]
+async fn a_deleted_partition_stays_deleted_and_its_size_is_forgotten() {
+    let scratch = tempfile::tempdir().unwrap();
+    let store = open(scratch.path()).await;
+    store.create_table(&table(), &Storage::default()).await.unwrap();
+    let (wide, small) = (batch("wide", 0..5_000, 100), batch("small", 0..5, 100));
+    for rows in [&wide, &small] {
+        store.upsert(rows.clone(), Durability::Synced).await.unwrap();
+    }
+    let estimated = store.histogram(&table(), Effort::Cheap).await.unwrap();
+    assert_eq!(estimated.sizes.count(), 2);
+    store.flush().await.unwrap();
+    store.delete_partition(&table(), &wide.partition, Consistency::default()).await.unwrap();
+    let estimated = store.histogram(&table(), Effort::Cheap).await.unwrap();
+    assert_eq!((estimated.sizes.count(), estimated.sizes.max()), (1, small.logical_bytes()));
+    store.close().await;
+
+    let store = open(scratch.path()).await;
+    let estimated = store.histogram(&table(), Effort::Cheap).await.unwrap();
+    assert_eq!(estimated.sizes.count(), 0, "a small partition has no record, and the wide one none any more");
+    let exact = store.histogram(&table(), Effort::Measure).await.unwrap();
+    assert_eq!((exact.sizes.count(), exact.sizes.sum()), (1, small.logical_bytes()));
+    store.delete_partition(&table(), &small.partition, Consistency::default()).await.unwrap();
+    assert_eq!(store.histogram(&table(), Effort::Measure).await.unwrap().sizes.count(), 0);
+}
+
+#[tokio::test]
+async fn the_share_of_the_disk_is_known() {
+    let scratch = tempfile::tempdir().unwrap();
+    let share = open(scratch.path()).await.disk_share().await.unwrap();
+    assert!(share.is_some_and(|share| share > 0.0 && share <= 1.0), "{share:?}");
+}
+
+#[tokio::test]
 async fn a_dropped_table_gives_its_space_back_and_stays_dropped() {
     let scratch = tempfile::tempdir().unwrap();
     let store = open(scratch.path()).await;

@@ -10,6 +10,8 @@ use crate::{Consistency, Error, Result};
 
 /// Limits on what one call may carry. Refused before anything is allocated for it.
 pub mod limits {
+    use std::time::Duration;
+
     /// Rows in one batch.
     pub const BATCH_ROWS_MAX: usize = 65_536;
     /// Logical bytes in one batch: four requests of the API's limit.
@@ -20,6 +22,9 @@ pub mod limits {
     pub const SCAN_BYTES_MAX: u64 = 16 << 20;
     /// Partitions that one page of an enumeration may ask for.
     pub const ENUMERATE_MAX: usize = 10_000;
+    /// Where rows are hidden by their write time: a deletion hides those up to so far ahead of the clock of whoever deletes, so
+    /// that a row of a server whose clock is ahead goes too.
+    pub const DELETE_AHEAD: Duration = Duration::from_secs(60);
     /// Bytes of one metadata record.
     pub const META_VALUE_BYTES_MAX: usize = 1 << 20;
     /// Bytes of a metadata group or name.
@@ -103,6 +108,9 @@ pub struct Scan {
     pub consistency: Consistency,
     /// Where somebody waits: after so long without an answer another machine may be asked too. None: never.
     pub hedge_after: Option<Duration>,
+    /// Whether it is read ahead of need: whoever asked may look away from it for a while. One that is not is polled whenever
+    /// it can go on, until it has answered or is dropped.
+    pub ahead: bool,
 }
 
 impl Scan {

@@ -1,11 +1,11 @@
 //! The contract.
 
 use async_trait::async_trait;
-use model::TableRef;
+use model::{PartitionKey, TableRef};
 
 use crate::{
-    CasOutcome, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
-    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, TableOutcome,
+    CasOutcome, Consistency, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage,
+    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, TableOutcome,
 };
 
 /// What keeps Braid's data. `store::conformance` holds every backend to this text.
@@ -38,6 +38,9 @@ use crate::{
 /// - Acknowledged means that as many replicas have the write as its `consistency` asked for. When each of them syncs
 ///   is the cluster's setting, so both durabilities are the same. Where the write or the read asked for less than a
 ///   quorum, or the read is in another data centre than the write, a read may miss an acknowledged row for a while.
+/// - Deleting a partition hides what has a write time of up to
+///   [`DELETE_AHEAD`](crate::limits::DELETE_AHEAD) from then, however late it arrives. A replica that missed it, and was not
+///   repaired until the others forgot it (days), gives the rows back.
 /// - A compare-and-set that failed with `Unknown` may take effect for some seconds more, also after a read.
 /// - Two servers that drop and make the same table again and again at the same moment may undo each other.
 #[async_trait]
@@ -55,6 +58,18 @@ pub trait Store: Send + Sync + 'static {
     /// Writes rows of one partition. All or nothing, for every reader and after every crash: no reader ever sees a
     /// part of a batch (on a cluster: of an event). An empty batch succeeds if the table exists.
     async fn upsert(&self, batch: PartitionBatch, durability: Durability) -> Result<()>;
+
+    /// Removes all rows of one partition, durable when this returns. Where there are none it succeeds if the table exists.
+    ///
+    /// Whoever calls it never writes to that partition again: a store may hide what comes later under what it deleted.
+    /// A reader meanwhile, and everybody after a failure or a crash, may see a part of the rows; calling it again removes
+    /// the rest.
+    async fn delete_partition(
+        &self,
+        table: &TableRef,
+        partition: &PartitionKey,
+        consistency: Consistency,
+    ) -> Result<()>;
 
     /// Reads rows of one partition in order: what was acknowledged before the call, and possibly what was written
     /// during it. A partition that was never written is empty.
@@ -87,4 +102,8 @@ pub trait Store: Send + Sync + 'static {
     /// Whether the store takes writes now. The error says why not and what to do; it is never an outage of this call
     /// alone.
     async fn ready(&self) -> Result<()>;
+
+    /// How much of the fullest disk that the store writes to is used, from 0 to 1: at 1 it takes no more. None where the
+    /// store cannot see its disks.
+    async fn disk_share(&self) -> Result<Option<f64>>;
 }

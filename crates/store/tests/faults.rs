@@ -222,6 +222,7 @@ async fn read(store: &dyn Store) -> Vec<Row> {
         bytes_max: 1 << 20,
         consistency: Consistency::default(),
         hedge_after: None,
+        ahead: false,
     };
     store.scan(scan).await.expect("scan").rows.to_vec()
 }

@@ -7,12 +7,11 @@ use std::sync::Arc;
 
 use model::SizeHistogram;
 use scylla::cluster::Node;
-use scylla::policies::load_balancing::{NodeIdentifier, SingleTargetLoadBalancingPolicy};
-use scylla::statement::{Consistency, Statement};
 use store::{Histogram, HistogramSource, Result};
 
 use crate::cluster::Cluster;
 use crate::failure::unreadable;
+use crate::one_node::only_at;
 use crate::retry::{self, Task};
 
 const ESTIMATES: &str = "SELECT mean_partition_size, partitions_count FROM system.table_estimates \
@@ -34,7 +33,7 @@ pub(super) async fn ask(cluster: &Cluster, table: (&str, &str)) -> Result<Histog
 /// Mean size and number of the partitions in each range that a node is the first to hold.
 async fn of_node(cluster: &Cluster, table: (&str, &str), node: &Arc<Node>) -> Result<Vec<(u64, u64)>> {
     let task = Task { what: "read a node's estimates", table: None, writes: false };
-    let statement = only_at(cluster, node, ESTIMATES);
+    let statement = only_at(node, cluster.sweep(ESTIMATES));
     let ask = || cluster.session.query_unpaged(statement.clone(), table);
     let answer = retry::idempotent(&cluster.env, task, ask).await?;
     let rows = answer.into_rows_result().map_err(|error| unreadable("estimates", error))?;
@@ -44,14 +43,4 @@ async fn of_node(cluster: &Cluster, table: (&str, &str), node: &Arc<Node>) -> Re
         Ok((u64::try_from(mean).unwrap_or(0), u64::try_from(count).unwrap_or(0)))
     })
     .collect()
-}
-
-/// A statement about what a node has for itself alone, for that node alone.
-pub(crate) fn only_at(cluster: &Cluster, node: &Arc<Node>, text: &str) -> Statement {
-    let mut statement = Statement::new(text);
-    let only = SingleTargetLoadBalancingPolicy::new(NodeIdentifier::Node(Arc::clone(node)), None);
-    statement.set_execution_profile_handle(Some(cluster.profiles.sweeping.clone()));
-    statement.set_load_balancing_policy(Some(only));
-    statement.set_consistency(Consistency::One);
-    statement
 }

@@ -15,7 +15,6 @@ mod options;
 mod percentiles;
 mod sources;
 
-pub(crate) use estimates::only_at;
 pub(crate) use kept::Kept;
 pub use options::{HistogramOptions, SourceChoice};
 pub(crate) use sources::Sources;

@@ -69,6 +69,7 @@ impl Counted {
             bytes_max: BYTES_MAX,
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: false,
         };
         let page = self.fixture.store.scan(scan).await.unwrap();
         (page, reads(&self.session, &self.table).await - before)

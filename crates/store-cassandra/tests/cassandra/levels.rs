@@ -39,19 +39,25 @@ async fn one_replica_is_enough_for_a_namespace_that_asks_for_one_and_for_no_othe
             bytes_max: 1_000,
             consistency,
             hedge_after: None,
+            ahead: false,
         };
         let list = Enumerate { table: table.clone(), after: None, partitions_max: 10, consistency };
         let store = &fixture.store;
         let errors = [
             store.upsert(batch, Durability::Synced).await.unwrap_err(),
+            store.delete_partition(&table, &at, consistency).await.unwrap_err(),
             store.scan(scan).await.unwrap_err(),
             store.enumerate(list).await.unwrap_err(),
         ];
         // As each asked: only writes ask every data centre.
         let asked = if consistency == Consistency::EachQuorum { "EachQuorum" } else { "LocalQuorum" };
-        for (error, level) in errors.iter().zip([asked, "LocalQuorum", "LocalQuorum"]) {
+        for (error, level) in errors.iter().zip([asked, asked, "LocalQuorum", "LocalQuorum"]) {
             assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
             assert!(error.to_string().contains(level), "{level} is not in {error}");
         }
     }
+
+    assert_eq!(weak.read(&table, &at).await, rows);
+    weak.delete(&table, &at).await;
+    assert_eq!(weak.read(&table, &at).await, []);
 }

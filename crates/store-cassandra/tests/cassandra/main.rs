@@ -7,6 +7,7 @@ mod answers;
 mod batches;
 mod collisions;
 mod conformance;
+mod deleted;
 mod joining;
 mod kept;
 mod levels;

@@ -32,6 +32,7 @@ fn scan(table: &TableRef, number: usize) -> Scan {
         bytes_max: 1 << 20,
         consistency: Consistency::LocalQuorum,
         hedge_after: Some(HEDGE_AFTER),
+        ahead: false,
     }
 }
 

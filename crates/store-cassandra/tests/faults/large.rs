@@ -44,6 +44,7 @@ pub(crate) async fn check(nodes: &Nodes, fixture: &Fixture) {
         bytes_max: limits::SCAN_BYTES_MAX,
         consistency: Consistency::default(),
         hedge_after: None,
+        ahead: false,
     };
     let page = fixture.store.scan(scan).await.unwrap();
     assert_eq!(page.rows.len(), ROWS);

@@ -104,6 +104,7 @@ impl<'a> Rows<'a> {
             bytes_max: limits::SCAN_BYTES_MAX,
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: false,
         };
         self.stores[1].scan(scan).await
     }

@@ -1,7 +1,7 @@
 //! Crashes of all kinds: what was acknowledged survives them.
 //!
 //! [`kill`]: kill -9 at random moments. [`full_disk`]: a commit that fails. [`power`]: writes after the last sync
-//! lost or torn.
+//! lost or torn. [`delete`]: deletions cut short.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod delete;
 mod full_disk;
 mod kill;
 mod power;

@@ -40,11 +40,11 @@ fn place() -> PartitionKey {
     workload::partition(0, 1)
 }
 
-fn journal_file(directory: &Path) -> PathBuf {
+pub(crate) fn journal_file(directory: &Path) -> PathBuf {
     directory.join("engine").join("0.jnl")
 }
 
-fn written(content: &[u8]) -> usize {
+pub(crate) fn written(content: &[u8]) -> usize {
     // Block by block from the end: most of a journal is a preallocated hole.
     let zeros = [0; 4_096];
     let blocks = content.chunks(zeros.len());
@@ -88,7 +88,7 @@ impl Image {
 }
 
 /// Copies a directory without its journals: each test writes its own.
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());

@@ -76,6 +76,7 @@ pub(crate) async fn read_all(
             bytes_max: 4 << 20,
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: false,
         };
         let page = store.scan(scan).await?;
         rows.extend(page.rows.to_vec());

@@ -74,6 +74,11 @@ impl Fixture {
         self.store.upsert(batch, Durability::Buffered).await.expect("upsert");
     }
 
+    /// Deletes a partition.
+    pub async fn delete(&self, table: &TableRef, partition: &PartitionKey) {
+        self.store.delete_partition(table, partition, self.consistency).await.expect("delete");
+    }
+
     /// Every row of a partition, oldest first.
     pub async fn read(&self, table: &TableRef, partition: &PartitionKey) -> Vec<Row> {
         self.walk(scan(table, partition)).await
@@ -200,6 +205,7 @@ pub(super) fn scan(table: &TableRef, partition: &PartitionKey) -> Scan {
         bytes_max: limits::SCAN_BYTES_MAX,
         consistency: Consistency::default(),
         hedge_after: None,
+        ahead: false,
     }
 }
 

@@ -9,6 +9,7 @@
 
 pub mod batches;
 pub mod concurrency;
+pub mod delete;
 pub mod enumerate;
 mod fixture;
 pub mod histogram;

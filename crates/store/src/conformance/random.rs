@@ -2,6 +2,7 @@
 //!
 //! Everything is drawn from small sets, so that keys, times and bounds meet often. A failure names its seed.
 
+use std::collections::BTreeSet;
 use std::ops::Bound;
 
 use bytes::Bytes;
@@ -67,6 +68,7 @@ impl Draw {
             bytes_max: if self.0.bool() { limits::SCAN_BYTES_MAX } else { self.0.u64(1..120) },
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: self.0.bool(),
         }
     }
 }
@@ -87,18 +89,28 @@ async fn assert_scan(fixture: &Fixture, reference: &Reference, scan: Scan, seed:
 async fn run(fixture: &Fixture, seed: u32) {
     let (table, mut reference) = (fixture.made(seed).await, Reference::default());
     let mut draw = Draw(fastrand::Rng::with_seed(u64::from(seed)));
+    let mut deleted = BTreeSet::new();
     for _ in 0..OPERATIONS {
-        match draw.0.u8(..20) {
+        match draw.0.u8(..21) {
             0..9 => {
                 let (at, rows) = (draw.partition(), draw.rows());
-                fixture.write(&table, &at, &rows).await;
-                reference.upsert(&at, &rows);
+                // Nobody writes to what was deleted.
+                if !deleted.contains(&at) {
+                    fixture.write(&table, &at, &rows).await;
+                    reference.upsert(&at, &rows);
+                }
             }
             9..18 => assert_scan(fixture, &reference, draw.scan(&table), seed).await,
             18 => {
                 let mut found = fixture.partitions(&table, draw.0.usize(1..30)).await;
                 found.sort();
                 assert_eq!(found, reference.partitions(), "seed {seed}");
+            }
+            19 => {
+                let at = draw.partition();
+                fixture.delete(&table, &at).await;
+                reference.delete(&at);
+                deleted.insert(at);
             }
             _ => {
                 let histogram = fixture.measure(&table).await;

@@ -34,6 +34,11 @@ impl Reference {
         }
     }
 
+    /// Deletes a partition.
+    pub(super) fn delete(&mut self, partition: &PartitionKey) {
+        self.partitions.remove(partition);
+    }
+
     /// The page that a scan should give.
     pub(super) fn scan(&self, scan: &Scan) -> ScanPage {
         let mut rows: Vec<&Row> =

@@ -6,7 +6,8 @@
 /// that must live as long as the store (a temporary directory); where there is none, use `()`. It is dropped after the
 /// store.
 ///
-/// The crate that calls it needs `tokio` with `macros` and `rt-multi-thread` among its dev-dependencies.
+/// The crate that calls it needs `tokio` with `macros` and `rt-multi-thread` among its dev-dependencies. What follows the
+/// path is handed to `tokio::test` in place of two threads, as for a store on paused time.
 ///
 /// ```text
 /// async fn make() -> (Arc<dyn Store>, tempfile::TempDir) { .. }
@@ -15,8 +16,11 @@
 #[macro_export]
 macro_rules! conformance_suite {
     ($make:expr) => {
+        $crate::conformance_suite!($make, flavor = "multi_thread", worker_threads = 2);
+    };
+    ($make:expr, $($runtime:tt)+) => {
         $crate::conformance_suite! {
-            @tests ($make)
+            @tests ($make; $($runtime)+)
             tables {
                 a_table_is_made,
                 making_a_table_again_keeps_its_rows,
@@ -30,6 +34,7 @@ macro_rules! conformance_suite {
                 incarnations_are_independent,
                 one_of_many_creators_makes_the_table,
                 a_healthy_store_is_ready,
+                a_disk_is_used_in_part,
             }
             wishes {
                 a_table_is_kept_in_every_way,
@@ -112,6 +117,17 @@ macro_rules! conformance_suite {
                 an_acknowledged_write_is_read_at_once,
                 tables_are_made_and_filled_at_once,
             }
+            delete {
+                a_deleted_partition_is_empty,
+                neighbours_of_a_deleted_partition_stay,
+                a_deletion_stays_in_its_table,
+                deleting_again_changes_nothing,
+                deleting_what_was_never_written_succeeds,
+                a_large_partition_is_deleted_whole,
+                every_consistency_deletes,
+                sizes_are_honest_after_a_deletion,
+                deletions_and_writes_do_not_disturb_each_other,
+            }
             enumerate {
                 pages_of_any_size_list_every_partition_once,
                 the_order_is_always_the_same,
@@ -161,8 +177,8 @@ macro_rules! conformance_suite {
     (@tests $make:tt $($topic:ident { $($case:ident,)+ })+) => {
         $($($crate::conformance_suite! { @test $make $topic $case })+)+
     };
-    (@test ($make:expr) $topic:ident $case:ident) => {
-        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    (@test ($make:expr; $($runtime:tt)+) $topic:ident $case:ident) => {
+        #[tokio::test($($runtime)+)]
         async fn $case() {
             let (store, _guard) = $make().await;
             $crate::conformance::$topic::$case($crate::conformance::Fixture::new(store)).await;
@@ -172,7 +188,7 @@ macro_rules! conformance_suite {
 
 #[cfg(test)]
 mod tests {
-    const TOPICS: [(&str, &str); 14] = [
+    const TOPICS: [(&str, &str); 15] = [
         ("tables", include_str!("tables.rs")),
         ("wishes", include_str!("wishes.rs")),
         ("batches", include_str!("batches.rs")),
@@ -182,6 +198,7 @@ mod tests {
         ("scan", include_str!("scan.rs")),
         ("scan_paging", include_str!("scan_paging.rs")),
         ("concurrency", include_str!("concurrency.rs")),
+        ("delete", include_str!("delete.rs")),
         ("enumerate", include_str!("enumerate.rs")),
         ("histogram", include_str!("histogram.rs")),
         ("meta", include_str!("meta.rs")),

@@ -70,6 +70,7 @@ async fn assert_refused(fixture: &Fixture, table: &TableRef) {
             .await
             .expect_err("upsert"),
         store.upsert(batch(table, &at, Vec::new()), Durability::Buffered).await.expect_err("empty upsert"),
+        store.delete_partition(table, &at, Consistency::default()).await.expect_err("delete"),
         store.enumerate(enumerate).await.expect_err("enumerate"),
         store.histogram(table, Effort::Cheap).await.expect_err("cheap histogram"),
         store.histogram(table, Effort::Measure).await.expect_err("measured histogram"),
@@ -152,4 +153,10 @@ pub async fn one_of_many_creators_makes_the_table(fixture: Fixture) {
 /// A store in which nothing went wrong takes writes.
 pub async fn a_healthy_store_is_ready(fixture: Fixture) {
     fixture.store.ready().await.expect("ready");
+}
+
+/// Whoever can see its disks says which share of the fullest is used: some of it, and not more than there is.
+pub async fn a_disk_is_used_in_part(fixture: Fixture) {
+    let share = fixture.store.disk_share().await.expect("disk share");
+    assert!(share.is_none_or(|share| (0.0..=1.0).contains(&share)), "{share:?}");
 }

@@ -15,6 +15,8 @@ pub enum Op {
     ListTables,
     /// `upsert`
     Upsert,
+    /// `delete_partition`
+    DeletePartition,
     /// `scan`
     Scan,
     /// `enumerate`
@@ -29,6 +31,8 @@ pub enum Op {
     MetaCas,
     /// `ready`
     Ready,
+    /// `disk_share`
+    DiskShare,
 }
 
 impl Op {
@@ -39,6 +43,7 @@ impl Op {
             Self::DropTable => "drop_table",
             Self::ListTables => "list_tables",
             Self::Upsert => "upsert",
+            Self::DeletePartition => "delete_partition",
             Self::Scan => "scan",
             Self::Enumerate => "enumerate",
             Self::Histogram => "histogram",
@@ -46,12 +51,16 @@ impl Op {
             Self::MetaRange => "meta_range",
             Self::MetaCas => "meta_cas",
             Self::Ready => "ready",
+            Self::DiskShare => "disk_share",
         }
     }
 
     /// Whether it changes what the store holds, so that its outcome can be unknown.
     pub const fn changes(self) -> bool {
-        matches!(self, Self::CreateTable | Self::DropTable | Self::Upsert | Self::MetaCas)
+        matches!(
+            self,
+            Self::CreateTable | Self::DropTable | Self::Upsert | Self::DeletePartition | Self::MetaCas
+        )
     }
 
     /// Whether it reads or changes metadata records.
@@ -71,12 +80,14 @@ pub struct Call {
     pub changes: bool,
     /// Rows that a scan asks for at most; zero for all other calls.
     pub rows_asked: usize,
+    /// Whether whoever asked may look away from it for a while, as from a scan that is read ahead.
+    pub ahead: bool,
 }
 
 impl Call {
     /// A call of `op` that carries `bytes`.
     pub const fn new(op: Op, bytes: u64) -> Self {
-        Self { op, bytes, changes: op.changes(), rows_asked: 0 }
+        Self { op, bytes, changes: op.changes(), rows_asked: 0, ahead: false }
     }
 }
 
@@ -96,6 +107,7 @@ pub trait Outcome: Send + 'static {
 impl Outcome for () {}
 impl Outcome for TableOutcome {}
 impl Outcome for Histogram {}
+impl Outcome for Option<f64> {}
 
 impl Outcome for CasOutcome {
     fn bytes(&self) -> u64 {

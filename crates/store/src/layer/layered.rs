@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use env::BoxFuture;
-use model::TableRef;
+use model::{PartitionKey, TableRef};
 
 use super::{Call, Op, Outcome};
 use crate::{
-    CasOutcome, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
-    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store, TableOutcome,
+    CasOutcome, Consistency, Durability, Effort, Enumerate, Histogram, MetaChange, MetaKey, MetaPage,
+    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
+    TableOutcome,
 };
 
 /// What surrounds every call of a store.
@@ -77,8 +78,21 @@ impl<L: Layer> Store for Layered<L> {
         self.call(Op::Upsert, bytes, move |inner| async move { inner.upsert(batch, durability).await }).await
     }
 
+    async fn delete_partition(
+        &self,
+        table: &TableRef,
+        partition: &PartitionKey,
+        consistency: Consistency,
+    ) -> Result<()> {
+        let (table, partition) = (table.clone(), partition.clone());
+        self.call(Op::DeletePartition, 0, move |inner| async move {
+            inner.delete_partition(&table, &partition, consistency).await
+        })
+        .await
+    }
+
     async fn scan(&self, scan: Scan) -> Result<ScanPage> {
-        let call = Call { rows_asked: scan.rows_max, ..Call::new(Op::Scan, 0) };
+        let call = Call { rows_asked: scan.rows_max, ahead: scan.ahead, ..Call::new(Op::Scan, 0) };
         self.around(call, |inner| async move { inner.scan(scan).await }).await
     }
 
@@ -125,6 +139,10 @@ impl<L: Layer> Store for Layered<L> {
 
     async fn ready(&self) -> Result<()> {
         self.call(Op::Ready, 0, |inner| async move { inner.ready().await }).await
+    }
+
+    async fn disk_share(&self) -> Result<Option<f64>> {
+        self.call(Op::DiskShare, 0, |inner| async move { inner.disk_share().await }).await
     }
 }
 

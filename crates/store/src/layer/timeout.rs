@@ -102,10 +102,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_late_read_is_unavailable_and_a_late_change_unknown() {
-        for op in [Op::ListTables, Op::Enumerate, Op::Histogram, Op::MetaGet, Op::MetaRange, Op::Ready] {
+        let reads = [
+            Op::ListTables,
+            Op::Enumerate,
+            Op::Histogram,
+            Op::MetaGet,
+            Op::MetaRange,
+            Op::Ready,
+            Op::DiskShare,
+        ];
+        for op in reads {
             assert_eq!(hang(op, 3 * SECOND).await.unwrap().kind(), ErrorKind::Unavailable, "{op:?}");
         }
-        for op in [Op::CreateTable, Op::DropTable, Op::Upsert, Op::MetaCas] {
+        for op in [Op::CreateTable, Op::DropTable, Op::Upsert, Op::DeletePartition, Op::MetaCas] {
             assert_eq!(hang(op, 3 * SECOND).await.unwrap().kind(), ErrorKind::Unknown, "{op:?}");
         }
     }

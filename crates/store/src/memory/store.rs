@@ -10,9 +10,9 @@ use model::{PartitionKey, Row, RowKey, SizeHistogram, TableRef};
 
 use super::scan;
 use crate::{
-    CasOutcome, Durability, Effort, Enumerate, Error, Histogram, MetaChange, MetaKey, MetaPage, MetaRecord,
-    MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store, TableOutcome,
-    check_meta_key, check_meta_range, check_meta_value, limits,
+    CasOutcome, Consistency, Durability, Effort, Enumerate, Error, Histogram, MetaChange, MetaKey, MetaPage,
+    MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Storage, Store,
+    TableOutcome, check_meta_key, check_meta_range, check_meta_value, limits,
 };
 
 type Table = BTreeMap<PartitionKey, BTreeMap<RowKey, Row>>;
@@ -28,12 +28,19 @@ pub struct MemoryStore {
 struct State {
     tables: BTreeMap<TableRef, Table>,
     groups: BTreeMap<Bytes, Group>,
+    disk_share: Option<f64>,
 }
 
 impl MemoryStore {
     /// An empty store.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on it says that so much of its disk is used: for tests of whoever heeds that. None, as at first: it
+    /// has no disk.
+    pub fn set_disk_share(&self, share: Option<f64>) {
+        self.locked().disk_share = share;
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {
@@ -66,6 +73,12 @@ impl State {
             };
             partition.insert(row.key.clone(), row);
         }
+        Ok(())
+    }
+
+    fn delete_partition(&mut self, table: &TableRef, partition: &PartitionKey) -> Result<()> {
+        let rows = self.tables.get_mut(table).ok_or_else(|| Error::no_table(table))?;
+        rows.remove(partition);
         Ok(())
     }
 
@@ -152,6 +165,15 @@ impl Store for MemoryStore {
         self.locked().upsert(batch)
     }
 
+    async fn delete_partition(
+        &self,
+        table: &TableRef,
+        partition: &PartitionKey,
+        _consistency: Consistency,
+    ) -> Result<()> {
+        self.locked().delete_partition(table, partition)
+    }
+
     async fn scan(&self, scan: Scan) -> Result<ScanPage> {
         scan.check()?;
         let state = self.locked();
@@ -194,6 +216,10 @@ impl Store for MemoryStore {
     async fn ready(&self) -> Result<()> {
         Ok(())
     }
+
+    async fn disk_share(&self) -> Result<Option<f64>> {
+        Ok(self.locked().disk_share)
+    }
 }
 
 #[cfg(test)]
@@ -207,5 +233,13 @@ mod tests {
         one.meta_cas(&key, None, MetaChange::Put(Bytes::from_static(b"x"))).await.unwrap();
         assert_eq!(other.meta_get(&key).await.unwrap().unwrap().value, "x");
         assert_eq!(MemoryStore::new().meta_get(&key).await.unwrap(), None);
+    }
+
+    #[tokio::test]
+    async fn the_share_of_its_disk_is_what_a_test_says() {
+        let store = MemoryStore::new();
+        assert_eq!(store.disk_share().await.unwrap(), None);
+        store.set_disk_share(Some(0.9));
+        assert_eq!(store.disk_share().await.unwrap(), Some(0.9));
     }
 }

@@ -8,7 +8,7 @@ use model::{EventId, ItemKey, RowKey, Timestamp};
 use model::{Interval, NamespaceName, Order, PartitionKey, Row, SeriesId, TableName};
 
 use super::*;
-use crate::{Consistency, MemoryStore, Storage};
+use crate::MemoryStore;
 
 /// Writes down calls and answers.
 #[derive(Clone, Default)]
@@ -51,6 +51,7 @@ fn scan() -> Scan {
         bytes_max: 1_000,
         consistency: Consistency::default(),
         hedge_after: None,
+        ahead: true,
     }
 }
 
@@ -83,16 +84,18 @@ async fn a_layer_sees_every_call_and_how_much_it_carries() {
     store.meta_cas(&key, None, MetaChange::Remove).await.unwrap();
     store.meta_get(&key).await.unwrap();
     store.meta_range(b"group", None, 5).await.unwrap();
+    store.delete_partition(&table(), &partition(), Consistency::default()).await.unwrap();
     store.drop_table(&table()).await.unwrap();
     store.ready().await.unwrap();
+    store.disk_share().await.unwrap();
 
     let bytes = row().logical_bytes();
-    let change = |op, bytes| Call { op, bytes, changes: true, rows_asked: 0 };
-    let read = |op| Call { op, bytes: 0, changes: false, rows_asked: 0 };
+    let change = |op, bytes| Call { op, bytes, changes: true, rows_asked: 0, ahead: false };
+    let read = |op| Call { op, bytes: 0, changes: false, rows_asked: 0, ahead: false };
     let expected = [
         (change(Op::CreateTable, 0), 0, 0),
         (change(Op::Upsert, bytes), 0, 0),
-        (Call { rows_asked: 10, ..read(Op::Scan) }, bytes, 1),
+        (Call { rows_asked: 10, ahead: true, ..read(Op::Scan) }, bytes, 1),
         (read(Op::Enumerate), 0, 1),
         (read(Op::Histogram), 0, 0),
         (read(Op::ListTables), 0, 1),
@@ -100,8 +103,10 @@ async fn a_layer_sees_every_call_and_how_much_it_carries() {
         (change(Op::MetaCas, 0), 7, 0),
         (read(Op::MetaGet), 7, 1),
         (read(Op::MetaRange), 7, 1),
+        (change(Op::DeletePartition, 0), 0, 0),
         (change(Op::DropTable, 0), 0, 0),
         (read(Op::Ready), 0, 0),
+        (read(Op::DiskShare), 0, 0),
     ];
     assert_eq!(*recorder.0.lock().unwrap(), expected);
 }
