@@ -1,9 +1,12 @@
 //! The handle to the data plane.
 
+mod ask;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use env::Env;
-use model::{NamespaceName, SeriesId};
+use model::{Interval, NamespaceName, SeriesId};
 use prometheus_client::registry::Registry;
 use store::Store;
 
@@ -12,10 +15,13 @@ use crate::catalog::Catalog;
 use crate::histograms::histograms;
 use crate::metrics::{Metrics, Mode, Write};
 use crate::reads::Reads;
+use crate::split::{SplitLimits, Splits};
+use crate::view::{AuditLine, Cause, Me, Member, ServerInfo, Standing};
 use crate::write::{WriteQueue, write_queued, write_synced};
 use crate::{
-    AggregatePage, AggregateRequest, Block, Explanation, Namespace, NamespaceSpec, NewBlock, QueueCounts,
-    ReadLimits, ReadPage, ReadRequest, Result, SliceHistogram, SliceInfo, WriteAnswer, WriteRequest,
+    AggregatePage, AggregateRequest, Backfill, Block, Explanation, Namespace, NamespaceSpec, NewBlock,
+    QueueCounts, ReadLimits, ReadPage, ReadRequest, Result, SliceHistogram, SliceInfo, WriteAnswer,
+    WriteRequest,
 };
 
 /// Namespaces, writes and reads over one store. Cheap to clone.
@@ -25,35 +31,67 @@ pub struct Engine {
     store: Arc<dyn Store>,
     queue: Arc<WriteQueue>,
     reads: Arc<Reads>,
+    pub(crate) splits: Arc<Splits>,
     metrics: Arc<Metrics>,
     env: Env,
+    /// Who asks for what is changed through this handle, and why.
+    pub(crate) cause: Arc<Cause>,
+}
+
+/// How an engine is opened.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Limits on reads.
+    pub reads: ReadLimits,
+    /// How it takes part among other servers.
+    pub member: Member,
+    /// Limits on splitting.
+    pub splits: SplitLimits,
+    /// A fault that a test has to find.
+    #[cfg(feature = "seeded-bugs")]
+    pub bug: Option<crate::split::Bug>,
 }
 
 impl Engine {
-    /// Loads the catalog from the store.
+    /// Takes over what the store holds, as its only server.
     pub async fn open(store: Arc<dyn Store>, env: Env) -> Result<Self> {
-        Self::open_with(store, env, ReadLimits::default()).await
+        let member = Member { alone: true, ..Member::default() };
+        Self::open_with(store, env, Options { member, ..Options::default() }).await
     }
 
-    /// The same, with other limits on reads.
-    pub async fn open_with(store: Arc<dyn Store>, env: Env, limits: ReadLimits) -> Result<Self> {
-        let catalog = Arc::new(Catalog::load(Arc::clone(&store), env.clone()).await?);
+    /// Takes part in what the store holds, by default as one server of several.
+    pub async fn open_with(store: Arc<dyn Store>, env: Env, options: Options) -> Result<Self> {
+        let me = Me::new(options.member, &env);
+        let catalog = Arc::new(Catalog::load(Arc::clone(&store), env.clone(), me).await?);
+        let limits = options.reads;
         let metrics = Arc::new(Metrics::default());
         let queue =
             WriteQueue::start(Arc::clone(&catalog), Arc::clone(&store), env.clone(), Arc::clone(&metrics));
+        let (of, at) = (Arc::clone(&catalog), Arc::clone(&store));
+        let splits = Splits::new(of, at, env.clone(), options.splits);
+        #[cfg(feature = "seeded-bugs")]
+        let splits = splits.with(options.bug);
+        let splits = Arc::new(splits);
         let (of, at, counted) = (Arc::clone(&catalog), Arc::clone(&store), Arc::clone(&metrics));
-        let reads = Arc::new(Reads::new(of, at, env.clone(), counted, limits));
-        Ok(Self { catalog, store, queue, reads, metrics, env })
+        let reads = Arc::new(Reads::new(of, (at, env.clone()), counted, Arc::clone(&splits), limits));
+        Ok(Self { catalog, store, queue, reads, splits, metrics, env, cause: Arc::default() })
+    }
+
+    /// A handle whose changes are audited as asked for by this cause.
+    #[must_use]
+    pub fn because(&self, cause: Cause) -> Self {
+        Self { cause: Arc::new(cause), ..self.clone() }
     }
 
     /// Shows what is counted and measured in `registry`. Once per registry: names would come twice.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.metrics.register(registry);
+        self.splits.metrics.register(registry);
     }
 
     /// Makes a namespace.
     pub async fn create_namespace(&self, name: &NamespaceName, spec: NamespaceSpec) -> Result<Namespace> {
-        Ok(self.catalog.create(name, spec).await?.namespace.clone())
+        Ok(self.catalog.create(name, spec, &self.cause).await?.namespace.clone())
     }
 
     /// A namespace as it is now.
@@ -73,12 +111,12 @@ impl Engine {
         spec: NamespaceSpec,
         etag: Option<&str>,
     ) -> Result<Namespace> {
-        Ok(self.catalog.update(name, spec, etag).await?.namespace.clone())
+        Ok(self.catalog.update(name, spec, etag, &self.cause).await?.namespace.clone())
     }
 
     /// Deletes a namespace with all its data.
     pub async fn delete_namespace(&self, name: &NamespaceName, etag: Option<&str>) -> Result<()> {
-        let deleted = self.catalog.delete(name, etag).await;
+        let deleted = self.catalog.delete(name, etag, &self.cause).await;
         // Also where dropping a table failed the namespace is gone.
         if self.catalog.find(name).is_err() {
             self.metrics.forget(name);
@@ -95,7 +133,7 @@ impl Engine {
             table: dataset.table(layout).name.as_str().to_owned(),
             slice: layout.slice,
             shape: layout.shape,
-            storage: dataset.storages.get(&layout.slice.start()).copied().unwrap_or_default(),
+            storage: dataset.slices.get(&layout.slice.start()).map(|slice| slice.storage).unwrap_or_default(),
             state: dataset.state_of(layout.slice, now),
         };
         Ok(dataset.layouts.iter().map(info).collect())
@@ -167,9 +205,9 @@ impl Engine {
     }
 
     /// Blocks ids, in place of what was said of them before; gives back the blocks. In force here at once, and on other
-    /// servers when they next call [`Engine::refresh_blocks`].
+    /// servers when they next call [`Engine::refresh`].
     pub async fn add_blocks(&self, name: &NamespaceName, blocks: Vec<NewBlock>) -> Result<Vec<Block>> {
-        self.catalog.change_blocks(name, &BlockChange::Add(blocks)).await
+        self.catalog.change_blocks(name, &BlockChange::Add(blocks), &self.cause).await
     }
 
     /// What [`Engine::add_blocks`] would answer now, changing nothing.
@@ -180,7 +218,7 @@ impl Engine {
 
     /// Removes the blocks of ids; gives back those that there were.
     pub async fn remove_blocks(&self, name: &NamespaceName, series: Vec<SeriesId>) -> Result<Vec<Block>> {
-        self.catalog.change_blocks(name, &BlockChange::Remove(series)).await
+        self.catalog.change_blocks(name, &BlockChange::Remove(series), &self.cause).await
     }
 
     /// The blocks that are in force here, in the order of their ids.
@@ -189,10 +227,15 @@ impl Engine {
         Ok(dataset.blocks.in_force(self.env.clock.wall()).cloned().collect())
     }
 
-    /// Takes over what other servers have changed of blocked ids; gives back in how many namespaces. To be called every
-    /// second: that is how long another server's change takes to be in force here.
-    pub async fn refresh_blocks(&self) -> Result<usize> {
-        self.catalog.refresh_blocks().await
+    /// Takes over what other servers have changed, and keeps the lease. To be called every second: that is how long another
+    /// server's change takes to be in force here. Gives back how many changes were new.
+    pub async fn refresh(&self) -> Result<u64> {
+        self.catalog.refresh().await
+    }
+
+    /// Writes down for newcomers what has changed; to be called every second.
+    pub async fn settle(&self) -> Result<()> {
+        self.catalog.settle_if_due().await
     }
 
     /// Makes the next slice of every namespace that is written to, once half of its present one is over; gives back how
@@ -204,5 +247,79 @@ impl Engine {
     /// Drops slices that retention has let go; gives back how many. To be called now and then.
     pub async fn drop_expired(&self) -> Result<usize> {
         self.catalog.drop_expired().await
+    }
+
+    /// Closes time behind slices that nobody may write to any more, lets narrowed limits count everywhere once every server
+    /// knows them, and forgets servers that are gone. To be called now and then.
+    pub async fn close_time(&self) -> Result<()> {
+        self.catalog.remove_gone().await?;
+        self.catalog.narrow_limits().await?;
+        self.catalog.close_slices().await?;
+        self.catalog.sweep_log().await
+    }
+
+    /// Drops tables that nothing names any more; gives back how many there were. To be called once in a long while.
+    pub async fn sweep_tables(&self) -> Result<usize> {
+        self.catalog.sweep_tables().await
+    }
+
+    /// Closes time of a namespace as far as that can be, at most up to `wanted`: no event before the time that this gives back
+    /// is accepted any more, but in backfills.
+    pub async fn close_time_of(&self, name: &NamespaceName, wanted: i64) -> Result<i64> {
+        self.catalog.close_time(name, wanted).await
+    }
+
+    /// Opens a range of time for events older than the accept limit, on every server; answers when they are accepted. Splits of
+    /// that time go out of use first.
+    pub async fn begin_backfill(&self, name: &NamespaceName, interval: Interval) -> Result<Backfill> {
+        let id = self.catalog.announce_backfill(name, interval, &self.cause).await?;
+        Box::pin(self.splits.give_way(name, interval)).await?;
+        self.catalog.open_backfill(name, id).await?;
+        Ok(Backfill { id, interval, open: true })
+    }
+
+    /// Ends a backfill.
+    pub async fn end_backfill(&self, name: &NamespaceName, id: u64) -> Result<()> {
+        self.catalog.end_backfill(name, id, &self.cause).await
+    }
+
+    /// The backfills of a namespace.
+    pub fn list_backfills(&self, name: &NamespaceName) -> Result<Vec<Backfill>> {
+        Ok(self.catalog.find(name)?.backfills())
+    }
+
+    /// All servers, as far as they are known.
+    pub async fn servers(&self) -> Result<Vec<ServerInfo>> {
+        self.catalog.servers().await
+    }
+
+    /// The newest changes of configuration before an epoch, newest first.
+    pub async fn audit(&self, before: Option<u64>, lines_max: usize) -> Result<Vec<AuditLine>> {
+        self.catalog.audit(before, lines_max).await
+    }
+
+    /// The number of the last change that this server has seen.
+    pub fn epoch(&self) -> u64 {
+        self.catalog.known().epoch
+    }
+
+    /// Whether this server holds a lease.
+    pub fn is_leased(&self) -> bool {
+        self.catalog.standing() == Standing::Leased
+    }
+
+    /// How long ago this server began to read what it knows of the others; none if it never did.
+    pub fn view_age(&self) -> Option<Duration> {
+        self.catalog.me.view_age(self.env.clock.boot())
+    }
+
+    /// Names this server among the others.
+    pub fn server_id(&self) -> String {
+        self.catalog.me.id()
+    }
+
+    /// Leaves the others: to be called when this server takes no more requests.
+    pub async fn leave(&self) -> Result<()> {
+        self.catalog.leave().await
     }
 }

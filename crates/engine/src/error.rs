@@ -45,6 +45,12 @@ reasons! {
     NamespaceNotFound = "NAMESPACE_NOT_FOUND",
     /// The namespace has no slice of this name.
     SliceNotFound = "SLICE_NOT_FOUND",
+    /// The namespace has no split of this name.
+    SplitNotFound = "SPLIT_NOT_FOUND",
+    /// The partition may still be written to.
+    SplitNotImmutable = "SPLIT_NOT_IMMUTABLE",
+    /// The split is not in a state that allows it.
+    SplitRefused = "SPLIT_REFUSED",
     /// The series is blocked for what was asked.
     IdBlocked = "ID_BLOCKED",
     /// A namespace of this name exists.

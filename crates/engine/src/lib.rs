@@ -1,6 +1,6 @@
 //! The data plane: namespaces and slices, writes and reads of events.
 //!
-//! In flow order: [`namespace`] and `catalog` (what exists, durable in the store's metadata), `block` (ids that are
+//! In flow order: `view` (the log of changes that all servers follow), [`namespace`] and `catalog` (what exists), `block` (ids that are
 //! refused), `write` (validate, place,
 //! batch, store), `read` (cover, scan in parallel, merge, page). [`Engine`] is the handle to all of it.
 //!
@@ -21,20 +21,29 @@ mod query;
 mod read;
 mod reads;
 mod request;
+mod split;
+mod splits;
+mod view;
 mod write;
 
+#[cfg(feature = "seeded-bugs")]
+pub use self::split::Bug;
+pub use self::split::SplitLimits;
 pub use block::{BLOCKS_MAX, BLOCKS_PER_CHANGE_MAX, Block, NewBlock};
-pub use engine::Engine;
+pub use catalog::Backfill;
+pub use engine::{Engine, Options};
 pub use error::{Error, Reason, Result};
 pub use event::{EVENTS_MAX, Event, EventInput, ITEMS_MAX, Item, ItemInput, Refusal};
-pub use namespace::{Namespace, NamespaceSpec, Shape};
+pub use namespace::{Namespace, NamespaceSpec, Shape, SplitLayout, SplitPolicy, SplitSpec, SplitStrategy};
 pub use query::{Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, SearchQuery};
-pub use read::ReadLimits;
+pub use read::{ReadLimits, VIEW_STALE};
 pub use request::{
     AggregatePage, AggregateRequest, Aggregation, BUCKETS_DEFAULT, Bucket, BucketKey, Cost, ExplainedGroup,
     ExplainedPartition, Explanation, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, Partial,
     PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceHistogram,
-    SliceInfo, SliceState, Stats, WriteAnswer, WriteRequest,
+    SliceInfo, SliceState, Split, SplitFilter, SplitPage, SplitSummary, Stats, WidePartition, WriteAnswer,
+    WriteRequest,
 };
 pub use store::{Compaction, Compression, Consistency, Named, Storage};
+pub use view::{AUDIT_LINES_MAX, AuditLine, Cause, Member, ServerInfo};
 pub use write::QueueCounts;

@@ -1,5 +1,7 @@
 //! A namespace: what a dataset is configured to be. Plain data with the published defaults, checked as a whole.
 
+mod split;
+
 use std::time::Duration;
 
 use model::{NamespaceName, ShapeSpec};
@@ -8,6 +10,8 @@ use store::{Consistency, Storage};
 
 use crate::catalog::setting::{StorageRecord, is_default, named};
 use crate::{Error, Result};
+
+pub use split::{SplitLayout, SplitPolicy, SplitSpec, SplitStrategy};
 
 const DAY: Duration = Duration::from_secs(86_400);
 /// Longest duration that any setting may have: ten years.
@@ -37,6 +41,9 @@ pub struct NamespaceSpec {
     /// How the tables of future slices are kept.
     #[serde(default, skip_serializing_if = "is_default", with = "StorageRecord")]
     pub storage: Storage,
+    /// When and how wide partitions are split.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub split: SplitSpec,
 }
 
 /// The shape asked for; see [`ShapeSpec`].
@@ -74,6 +81,7 @@ impl Default for NamespaceSpec {
             read_max: Duration::from_secs(10),
             consistency: Consistency::default(),
             storage: Storage::default(),
+            split: SplitSpec::default(),
         }
     }
 }
@@ -110,7 +118,7 @@ impl NamespaceSpec {
         if self.read_max.is_zero() || self.read_target > self.read_max {
             return Err(Error::field("slo", "read_max must be more than 0 and not less than read_target"));
         }
-        Ok(())
+        self.split.check()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reads, aggregations and explanations as the engine serves them: checked, admitted, counted.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use env::{BootTime, Env};
 use model::NamespaceName;
@@ -12,8 +11,10 @@ use crate::block::Access;
 use crate::catalog::{Catalog, Dataset};
 use crate::metrics::Metrics;
 use crate::read::{
-    Desk, PAGE_SCAN_BYTES_MAX, Place, ReadLimits, Reading, TimeLimit, explain_page, read_page,
+    Desk, PAGE_SCAN_BYTES_MAX, Place, ReadLimits, Reading, TimeLimit, certain, explain_page, read_page,
 };
+use crate::split::Splits;
+use crate::view::Standing;
 use crate::{AggregatePage, AggregateRequest, Cost, Explanation, ReadPage, ReadRequest, Result};
 
 /// Serves reads of one engine.
@@ -22,6 +23,7 @@ pub(crate) struct Reads {
     store: Arc<dyn Store>,
     env: Env,
     metrics: Arc<Metrics>,
+    splits: Arc<Splits>,
     desk: Desk,
 }
 
@@ -31,22 +33,24 @@ struct Admitted {
     started: BootTime,
     limit: TimeLimit,
     place: Place,
+    /// What is left of the request where this server cannot be sure of all of it.
+    cut: Option<ReadRequest>,
 }
 
 impl Reads {
     pub(crate) fn new(
         catalog: Arc<Catalog>,
-        store: Arc<dyn Store>,
-        env: Env,
+        (store, env): (Arc<dyn Store>, Env),
         metrics: Arc<Metrics>,
+        splits: Arc<Splits>,
         limits: ReadLimits,
     ) -> Self {
-        Self { catalog, store, env, metrics, desk: Desk::new(limits) }
+        Self { catalog, store, env, metrics, splits, desk: Desk::new(limits) }
     }
 
     /// Refuses a read of a blocked series.
-    fn check(&self, request: &ReadRequest) -> Result<Arc<Dataset>> {
-        let (dataset, now) = (self.catalog.find(&request.namespace)?, self.env.clock.wall());
+    async fn check(&self, request: &ReadRequest) -> Result<Arc<Dataset>> {
+        let (dataset, now) = (self.catalog.find_or_look(&request.namespace).await?, self.env.clock.wall());
         request.series.iter().try_for_each(|series| dataset.check_access(series, now, Access::Read))?;
         Ok(dataset)
     }
@@ -58,64 +62,69 @@ impl Reads {
 
     pub(crate) async fn read(&self, request: ReadRequest) -> Result<ReadPage> {
         let started = self.env.clock.boot();
-        let mut result = async {
+        let result = async {
             let admitted = self.admit(&request, started).await?;
             let reading = self.reading(&admitted, &request, PAGE_SCAN_BYTES_MAX);
             let (page, walked) = read_page(&reading).await?;
             admitted.place.learn(walked.learned(&reading));
+            self.splits.saw(&admitted.dataset, &page.partitions);
             Ok(page)
         }
         .await;
-        let took = self.took(started);
-        if let Ok(page) = &mut result {
-            page.cost.time_taken = took;
-        }
-        self.count(&request, took, result.as_ref().map(|page| (&page.cost, page.partial.is_some())));
-        result
+        self.counted(&request, started, result, |page| (&mut page.cost, page.partial.is_some()))
     }
 
     pub(crate) async fn aggregate(&self, request: AggregateRequest) -> Result<AggregatePage> {
         let (started, read) = (self.env.clock.boot(), &request.read);
-        let mut result = async {
+        let result = async {
             let admitted = self.admit(read, started).await?;
             let reading = self.reading(&admitted, read, AGGREGATE_SCAN_BYTES_MAX);
             let (page, walked) = aggregate_page(&reading, &request.aggregation).await?;
             admitted.place.learn(walked.learned(&reading));
+            self.splits.saw(&admitted.dataset, &walked.visited.partitions);
             Ok(page)
         }
         .await;
-        let took = self.took(started);
-        if let Ok(page) = &mut result {
-            page.cost.time_taken = took;
-        }
-        self.count(read, took, result.as_ref().map(|page| (&page.cost, page.partial.is_some())));
-        result
+        self.counted(read, started, result, |page| (&mut page.cost, page.partial.is_some()))
     }
 
     pub(crate) async fn explain(&self, request: ReadRequest) -> Result<Explanation> {
         let started = self.env.clock.boot();
-        let mut result = async {
+        let result = async {
             let admitted = self.admit(&request, started).await?;
             let reading =
                 Reading { explains: true, ..self.reading(&admitted, &request, PAGE_SCAN_BYTES_MAX) };
             explain_page(&reading).await
         }
         .await;
-        let took = self.took(started);
-        if let Ok(explanation) = &mut result {
-            explanation.page.cost.time_taken = took;
-        }
-        let page = result.as_ref().map(|explanation| &explanation.page);
-        self.count(&request, took, page.map(|page| (&page.cost, page.partial.is_some())));
-        result
+        self.counted(&request, started, result, |explanation| {
+            let page = &mut explanation.page;
+            (&mut page.cost, page.partial.is_some())
+        })
     }
 
     async fn admit(&self, request: &ReadRequest, started: BootTime) -> Result<Admitted> {
-        let dataset = self.check(request)?;
+        let standing = self.catalog.settled_standing().await;
+        let dataset = self.check(request).await?;
         let limit = TimeLimit::of(request, &dataset.namespace.spec);
         let window = self.desk.window(&request.namespace);
         let place = window.enter(&*self.env.clock, limit.within).await?;
-        Ok(Admitted { dataset, started, limit, place })
+        let cut = self.cut(&dataset, standing, request);
+        Ok(Admitted { dataset, started, limit, place, cut })
+    }
+
+    fn cut(&self, dataset: &Dataset, standing: Standing, request: &ReadRequest) -> Option<ReadRequest> {
+        let certain =
+            (standing != Standing::Leased).then(|| certain(dataset, request, self.env.clock.wall()));
+        let interval = certain.filter(|interval| *interval != request.interval)?;
+        Some(ReadRequest { interval, ..request.clone() })
+    }
+
+    /// What a read asks of the view, and nothing else; whether it would get all that it asked for.
+    pub(crate) async fn ask(&self, request: &ReadRequest) -> Result<bool> {
+        let standing = self.catalog.settled_standing().await;
+        let dataset = self.catalog.find_or_look(&request.namespace).await?;
+        Ok(self.cut(&dataset, standing, request).is_none())
     }
 
     fn reading<'a>(
@@ -128,25 +137,31 @@ impl Reads {
             dataset: &admitted.dataset,
             store: &self.store,
             clock: &self.env.clock,
-            request,
+            request: admitted.cut.as_ref().unwrap_or(request),
             started: admitted.started,
             limit: admitted.limit,
             learned: admitted.place.learned(),
             bytes_max,
             explains: false,
+            is_cut: admitted.cut.is_some(),
         }
     }
 
-    fn took(&self, started: BootTime) -> Duration {
-        self.env.clock.boot().since(started)
-    }
-
-    fn count(
+    /// Says how long an answer took, in it and in the metrics. `look` finds what it cost, and whether it is partial.
+    fn counted<T>(
         &self,
         request: &ReadRequest,
-        took: Duration,
-        answer: std::result::Result<(&Cost, bool), &crate::Error>,
-    ) {
-        self.metrics.read(&self.catalog, &request.namespace, took, answer);
+        started: BootTime,
+        mut result: Result<T>,
+        look: impl FnOnce(&mut T) -> (&mut Cost, bool),
+    ) -> Result<T> {
+        let took = self.env.clock.boot().since(started);
+        let answer = result.as_mut().map(|answer| {
+            let (cost, partial) = look(answer);
+            cost.time_taken = took;
+            (&*cost, partial)
+        });
+        self.metrics.read(&self.catalog, &request.namespace, took, answer.map_err(|error| &*error));
+        result
     }
 }

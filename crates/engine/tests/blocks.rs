@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, EventInput, ItemInput, NamespaceSpec, NewBlock, ReadRequest, Reason, Result, WriteRequest,
+    Engine, EventInput, ItemInput, NamespaceSpec, NewBlock, Options, ReadRequest, Reason, Result,
+    WriteRequest,
 };
 use env::{Env, ManualClock};
 use model::{Interval, NamespaceName, Order, SeriesId};
@@ -37,11 +38,18 @@ async fn world() -> World {
 impl World {
     /// Another server on the same store.
     async fn server(&self) -> Engine {
-        Engine::open(Arc::clone(&self.store), self.env.clone()).await.unwrap()
+        Engine::open_with(Arc::clone(&self.store), self.env.clone(), Options::default()).await.unwrap()
+    }
+
+    /// The next calls for metadata meet these, and nothing that only had to be reported is among them.
+    async fn plan(&self, plan: FaultPlan) {
+        self.engine.refresh().await.unwrap();
+        self.faults.replace(plan);
     }
 
     /// Records that are stored of the list of incarnation 1: its head and its chunks.
     async fn stored(&self) -> (usize, usize) {
+        self.engine.settle().await.unwrap();
         let count = async |group: &str| {
             self.store.meta_range(group.as_bytes(), None, 100).await.unwrap().records.len()
         };
@@ -154,12 +162,15 @@ async fn a_block_ends_at_its_expiry() {
 #[tokio::test]
 async fn every_server_knows_after_its_next_refresh_and_after_a_start() {
     let world = world().await;
+    // The slice is there, and a server that starts knows that nobody waits for it.
+    assert_eq!(refused(&world.engine, "any").await, "");
+    world.engine.settle().await.unwrap();
     let other = world.server().await;
     world.engine.add_blocks(&name(), vec![block("s")]).await.unwrap();
     assert_eq!(refused(&other, "s").await, "");
-    assert_eq!(other.refresh_blocks().await.unwrap(), 1);
-    assert_eq!(other.refresh_blocks().await.unwrap(), 0);
-    assert_eq!(world.engine.refresh_blocks().await.unwrap(), 0);
+    assert_eq!(other.refresh().await.unwrap(), 1);
+    assert_eq!(other.refresh().await.unwrap(), 0);
+    assert_eq!(world.engine.refresh().await.unwrap(), 0);
     assert_eq!(refused(&other, "s").await, "rw");
     assert_eq!(refused(&world.server().await, "s").await, "rw");
     // A change of the other one is made to what is stored, not to what it remembers.
@@ -167,7 +178,7 @@ async fn every_server_knows_after_its_next_refresh_and_after_a_start() {
     other.add_blocks(&name(), vec![block("t")]).await.unwrap();
     third.add_blocks(&name(), vec![block("u")]).await.unwrap();
     assert_eq!(listed(&third), ["s", "t", "u"]);
-    world.engine.refresh_blocks().await.unwrap();
+    world.engine.refresh().await.unwrap();
     assert_eq!(listed(&world.engine), ["s", "t", "u"]);
     // Changing the namespace or making a slice keeps what is blocked.
     world.engine.update_namespace(&name(), NamespaceSpec::default(), None).await.unwrap();
@@ -201,7 +212,7 @@ async fn servers_that_change_at_once_lose_nothing() {
         let other = world.server().await;
         world.engine.add_blocks(&name(), vec![block("before")]).await.unwrap();
         let plan = (0..passed).fold(FaultPlan::default(), |plan, _| plan.then_pass(Op::MetaCas));
-        world.faults.replace(plan.then(Op::MetaCas, Fault::Delay(Duration::from_secs(1))));
+        world.plan(plan.then(Op::MetaCas, Fault::Delay(Duration::from_secs(1)))).await;
         let faster = async {
             world.clock.sleepers(1).await;
             other.add_blocks(&name(), vec![block("fast")]).await.unwrap();
@@ -230,7 +241,7 @@ async fn a_refresh_that_is_slower_than_a_change_does_not_undo_it() {
         world.clock.advance(Duration::from_secs(1));
         world.engine.add_blocks(&name(), vec![block("t")]).await.unwrap();
     };
-    let (refreshed, ()) = tokio::join!(world.engine.refresh_blocks(), change);
+    let (refreshed, ()) = tokio::join!(world.engine.refresh(), change);
     assert_eq!(refreshed.unwrap(), 1);
     assert_eq!(listed(&world.engine), ["s", "t"]);
 }
@@ -243,7 +254,7 @@ async fn an_unknown_outcome_is_looked_at_and_nothing_is_done_twice_or_by_half() 
             let world = world().await;
             world.engine.add_blocks(&name(), vec![block("before")]).await.unwrap();
             let plan = (0..passed).fold(FaultPlan::default(), |plan, _| plan.then_pass(Op::MetaCas));
-            world.faults.replace(plan.then(Op::MetaCas, fault));
+            world.plan(plan.then(Op::MetaCas, fault)).await;
             let made = world.engine.add_blocks(&name(), vec![block("s")]).await.unwrap();
             assert_eq!(made.len(), 1);
             world.clock.advance(Duration::from_secs(2));
@@ -259,10 +270,10 @@ async fn an_unknown_outcome_is_looked_at_and_nothing_is_done_twice_or_by_half() 
     // A removal whose answer was lost was done, and says so.
     let world = world().await;
     world.engine.add_blocks(&name(), vec![block("s"), block("t")]).await.unwrap();
-    world.faults.replace(FaultPlan::default().then_pass(Op::MetaCas).then(Op::MetaCas, Fault::LoseAnswer));
+    world.plan(FaultPlan::default().then_pass(Op::MetaCas).then(Op::MetaCas, Fault::LoseAnswer)).await;
     assert_eq!(world.engine.remove_blocks(&name(), vec![id("t")]).await.unwrap().len(), 1);
     world.engine.remove_blocks(&name(), vec![id("s")]).await.unwrap();
-    world.faults.inject(Op::MetaCas, Fault::Refuse);
+    world.plan(FaultPlan::default().then(Op::MetaCas, Fault::Refuse)).await;
     let refusal: Result<_> = world.engine.add_blocks(&name(), vec![block("s")]).await;
     assert_eq!(refusal.unwrap_err().reason(), Reason::BackendOverloaded);
     assert_eq!(refused(&world.engine, "s").await, "");

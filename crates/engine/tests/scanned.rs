@@ -97,6 +97,7 @@ impl World {
             bytes_max: 1 << 20,
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: false,
         };
         let mut bytes = 0;
         loop {

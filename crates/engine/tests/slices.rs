@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, EventInput, ItemInput, NamespaceSpec, ReadRequest, Reason, Shape, WriteAnswer, WriteRequest,
+    Engine, EventInput, ItemInput, NamespaceSpec, Options, ReadRequest, Reason, Shape, SliceInfo,
+    WriteAnswer, WriteRequest,
 };
-use env::{BoxFuture, Env, ManualClock};
+use env::{BoxFuture, Clock, Env, ManualClock, SystemClock};
 use futures::future::join_all;
 use model::{Interval, NamespaceName, Order, SeriesId};
 use store::layer::{Call, Fault, FaultLayer, FaultPlan, Layer, Layered, Op, Outcome};
@@ -64,12 +65,29 @@ impl World {
         self.engine.write_synced(WriteRequest { namespace: self.name.clone(), events }).await
     }
 
+    /// Lets a second pass whenever nobody has anything to do but wait: the runtime's own clock is paused, and moves only then.
+    async fn time_passes(&self) {
+        loop {
+            SystemClock.sleep(Duration::from_millis(1)).await;
+            self.clock.advance(SECOND);
+        }
+    }
+
     fn tables(&self) -> Vec<String> {
         self.engine.list_slices(&self.name).unwrap().into_iter().map(|info| info.table).collect()
     }
 
-    async fn reopened(&self) -> Engine {
-        Engine::open(Arc::clone(&self.store), self.env.clone()).await.unwrap()
+    /// Another server on the same store.
+    async fn server(&self) -> Engine {
+        Engine::open_with(Arc::clone(&self.store), self.env.clone(), Options::default()).await.unwrap()
+    }
+
+    /// What a server that starts now finds.
+    async fn stored(&self) -> Vec<SliceInfo> {
+        let server = self.server().await;
+        let slices = server.list_slices(&self.name).unwrap();
+        server.leave().await.unwrap();
+        slices
     }
 }
 
@@ -83,7 +101,7 @@ async fn the_next_slice_is_made_once_half_of_the_present_one_is_over() {
     assert_eq!(world.engine.make_slices_ahead().await.unwrap(), 1);
     assert_eq!(world.engine.make_slices_ahead().await.unwrap(), 0);
     assert_eq!(world.tables(), ["data_20260328", "data_20260328_0100"]);
-    let found = world.reopened().await.list_slices(&world.name).unwrap();
+    let found = world.stored().await;
     assert_eq!(found, world.engine.list_slices(&world.name).unwrap());
 }
 
@@ -96,7 +114,7 @@ async fn a_slice_made_ahead_has_the_shape_of_its_segment() {
     world.engine.update_namespace(&world.name, wider, None).await.unwrap();
     world.clock.advance(HOUR / 2);
     world.engine.make_slices_ahead().await.unwrap();
-    let slices = world.reopened().await.list_slices(&world.name).unwrap();
+    let slices = world.stored().await;
     let made = slices.last().unwrap();
     assert_eq!((made.slice.end() - made.slice.start()) / 1_000_000_000, 7_200);
     assert_eq!((made.shape.seconds_per_bucket, made.shape.buckets_per_id), (3_600, 5));
@@ -165,7 +183,7 @@ async fn race(writers: bool) -> usize {
     .await;
     world.write(&[START]).await.unwrap();
     world.clock.advance(HOUR - 60 * SECOND);
-    let other = world.reopened().await;
+    let other = world.server().await;
     // Every record is slow to be made, so that makers meet there.
     let slow = FaultPlan::default().with_chance(Op::MetaCas, 1_000, Fault::Delay(SECOND));
     faults.unwrap().replace(slow);
@@ -181,15 +199,17 @@ async fn race(writers: bool) -> usize {
             written.push(spawned(&world.env, write));
         }
     }
-    let time_passes = async {
+    // As servers do all the time.
+    let refresh = async |engine: &Engine| {
         loop {
-            world.clock.sleepers(1).await;
-            world.clock.advance(SECOND);
+            engine.refresh().await.unwrap();
+            world.env.clock.sleep(SECOND).await;
         }
     };
     let (made, written) = tokio::select! {
+        () = async { tokio::join!(refresh(&world.engine), refresh(&other)); } => unreachable!("they go on for ever"),
         done = async { (join_all(made).await, join_all(written).await) } => done,
-        () = time_passes => unreachable!("time does not end"),
+        () = world.time_passes() => unreachable!("time does not end"),
     };
     assert!(written.into_iter().all(|accepted| accepted == Ok(1)));
     assert_eq!(world.tables(), ["data_20260328", "data_20260328_0100"]);
@@ -197,13 +217,13 @@ async fn race(writers: bool) -> usize {
     made.into_iter().map(Result::unwrap).sum()
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[tokio::test(start_paused = true)]
 async fn concurrent_makers_make_one() {
     assert_eq!(race(false).await, 1);
     assert!(race(true).await <= 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[tokio::test(start_paused = true)]
 async fn makers_of_different_slices_do_not_lose_each_other() {
     let slow = FaultPlan::default().with_chance(Op::CreateTable, 1_000, Fault::Delay(SECOND));
     let world =
@@ -214,15 +234,9 @@ async fn makers_of_different_slices_do_not_lose_each_other() {
         spawned(&world.env, async move { engine.write_synced(request).await.unwrap().accepted })
     });
     let written = written.collect::<Vec<_>>();
-    let time_passes = async {
-        loop {
-            world.clock.sleepers(1).await;
-            world.clock.advance(SECOND);
-        }
-    };
     tokio::select! {
         written = join_all(written) => assert!(written.into_iter().all(|accepted| accepted == Ok(1))),
-        () = time_passes => unreachable!("time does not end"),
+        () = world.time_passes() => unreachable!("time does not end"),
     }
     assert_eq!(world.tables().len(), 12);
 }
@@ -285,7 +299,7 @@ async fn a_store_without_room_for_a_table_leaves_nothing_behind() {
     assert_eq!(world.engine.make_slices_ahead().await.unwrap(), 0);
     // A start finds no slice that it would have to make, and a write makes it once there is room.
     full.store(false, Ordering::SeqCst);
-    assert_eq!(world.reopened().await.list_slices(&world.name).unwrap().len(), 1);
+    assert_eq!(world.stored().await.len(), 1);
     assert_eq!(world.write(&[START - 3_600]).await.unwrap().accepted, 1);
 }
 
@@ -316,5 +330,5 @@ async fn slices_that_could_not_be_made_refuse_only_their_own_events() {
         resume: None,
         total_limit: None,
     };
-    assert_eq!(world.reopened().await.read(read).await.unwrap().events.len(), 3);
+    assert_eq!(world.server().await.read(read).await.unwrap().events.len(), 3);
 }

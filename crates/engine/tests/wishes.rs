@@ -11,7 +11,7 @@ use engine::{
     Storage, WriteRequest,
 };
 use env::{Env, ManualClock};
-use model::{Interval, NamespaceName, Order, SeriesId, TableRef};
+use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableRef};
 use store::{
     CasOutcome, Durability, Effort, Enumerate, Histogram, MemoryStore, MetaChange, MetaKey, MetaPage,
     MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage, Store, TableOutcome,
@@ -60,6 +60,15 @@ impl Store for Listening {
         self.inner.upsert(batch, durability).await
     }
 
+    async fn delete_partition(
+        &self,
+        table: &TableRef,
+        partition: &PartitionKey,
+        consistency: Consistency,
+    ) -> Result<()> {
+        self.inner.delete_partition(table, partition, consistency).await
+    }
+
     async fn scan(&self, scan: Scan) -> Result<ScanPage> {
         self.hear(Asked::Read(scan.consistency, scan.hedge_after));
         self.inner.scan(scan).await
@@ -94,12 +103,17 @@ impl Store for Listening {
     async fn ready(&self) -> Result<()> {
         self.inner.ready().await
     }
+
+    async fn disk_share(&self) -> Result<Option<f64>> {
+        self.inner.disk_share().await
+    }
 }
 
 struct World {
     engine: Engine,
     store: Arc<dyn Store>,
     env: Env,
+    clock: ManualClock,
     heard: Arc<Mutex<Vec<Asked>>>,
     name: NamespaceName,
 }
@@ -107,14 +121,14 @@ struct World {
 impl World {
     async fn new(spec: NamespaceSpec) -> Self {
         let clock = ManualClock::starting_at(START * 1_000_000_000);
-        let env = Env { clock: Arc::new(clock), ..Env::system() };
+        let env = Env { clock: Arc::new(clock.clone()), ..Env::system() };
         let heard = Arc::default();
         let store: Arc<dyn Store> =
             Arc::new(Listening { inner: MemoryStore::new(), heard: Arc::clone(&heard) });
         let engine = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
         let name = NamespaceName::new("orders").unwrap();
         engine.create_namespace(&name, spec).await.unwrap();
-        Self { engine, store, env, heard, name }
+        Self { engine, store, env, clock, heard, name }
     }
 
     /// What was asked for since the last time.
@@ -202,22 +216,31 @@ async fn a_slice_keeps_the_storage_that_it_was_made_with() {
     assert_eq!(heard, made);
     assert_eq!(World::storages(&world.engine, &world.name), [first, second]);
 
-    // A server that starts makes what a crash left unmade, as it was meant to be.
     let reopened = Engine::open(Arc::clone(&world.store), world.env.clone()).await.unwrap();
-    assert_eq!(world.heard(), made);
     assert_eq!(World::storages(&reopened, &world.name), [first, second]);
 }
 
 #[tokio::test]
-async fn a_slice_that_another_server_made_is_kept_as_that_one_said() {
+async fn a_slice_that_another_server_makes_is_kept_as_the_newest_state_says() {
     let theirs = Storage { compaction: Compaction::SizeTiered, compression: Compression::Lz4 };
     let world = World::new(NamespaceSpec { storage: theirs, ..hourly() }).await;
-    // Both know the namespace and no slice; then one of them changes its storage, and the other makes the slice first.
-    let other = Engine::open(Arc::clone(&world.store), world.env.clone()).await.unwrap();
+    // One that has not heard of a change makes the slice as the change says all the same.
+    let options = engine::Options::default();
+    let other = Engine::open_with(Arc::clone(&world.store), world.env.clone(), options).await.unwrap();
     world.engine.update_namespace(&world.name, hourly(), None).await.unwrap();
-    other.write_synced(world.write(START)).await.unwrap();
     world.heard();
+    let written = other.write_synced(world.write(START));
+    // The first event of a slice waits until every server knows it.
+    let (written, ()) = tokio::join!(written, async {
+        world.clock.sleepers(1).await;
+        world.engine.refresh().await.unwrap();
+        world.clock.advance(Duration::from_secs(1));
+    });
+    assert_eq!(written.unwrap().accepted, 1);
+    let made = Asked::Made("data_20260328".to_owned(), Storage::default());
+    let is_made = |asked: &Asked| matches!(asked, Asked::Made(..));
+    assert_eq!(world.heard().into_iter().filter(is_made).collect::<Vec<_>>(), [made]);
     world.engine.write_synced(world.write(START)).await.unwrap();
-    assert_eq!(world.heard().first(), Some(&Asked::Made("data_20260328".to_owned(), theirs)));
-    assert_eq!(World::storages(&world.engine, &world.name), [theirs]);
+    assert_eq!(world.heard().into_iter().filter(is_made).count(), 0);
+    assert_eq!(World::storages(&world.engine, &world.name), [Storage::default()]);
 }

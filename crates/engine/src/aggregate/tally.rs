@@ -8,7 +8,7 @@ use model::{Interval, Order};
 use super::sum::Sum;
 use crate::query::{Matcher, Number, Seen};
 use crate::read::{After, Edge, Ended, Head, InPlace, Mark, Taker, Wants};
-use crate::{Aggregation, Bucket, BucketKey, PAGE_BYTES_MAX, ReadRequest, Resume, Stats};
+use crate::{Aggregation, Bucket, BucketKey, PAGE_BYTES_MAX, ReadRequest, Stats};
 
 /// Bytes that a bucket takes in the answer beside its value, about.
 const BUCKET_BYTES: u64 = 32;
@@ -92,7 +92,7 @@ impl<'a> Tally<'a> {
             count: 0,
             remaining: resume.map_or(request.total_limit, |resume| resume.remaining),
             passed: Mark::default(),
-            after: Progress::Before(resume.map(place_of)),
+            after: Progress::Before(resume.map(After::of)),
             open: None,
             again_bytes: 0,
             full: false,
@@ -123,15 +123,6 @@ impl<'a> Tally<'a> {
         let ended = Ended { after, remaining: self.remaining, again_bytes: self.again_bytes };
         let (buckets, stats) = self.counts.into_answer(self.order);
         (self.count, buckets, stats, ended)
-    }
-}
-
-fn place_of(resume: &Resume) -> After {
-    let position = resume.after.clone();
-    if position.event_id.as_bytes().is_empty() {
-        After::Edge(Edge { position, event_bucket: resume.event_bucket })
-    } else {
-        After::Row(position)
     }
 }
 

@@ -163,6 +163,11 @@ impl BlockList {
         self.blocks.values().filter(move |block| !block.is_over(now))
     }
 
+    /// What is kept of a series.
+    pub(super) fn get(&self, series: &SeriesId) -> Option<&Block> {
+        self.blocks.get(series)
+    }
+
     /// All that are kept, in the order of their ids.
     pub(super) fn all(&self) -> impl Iterator<Item = &Block> {
         self.blocks.values()

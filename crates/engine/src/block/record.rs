@@ -10,6 +10,7 @@ use store::{MetaKey, MetaRecord};
 
 use super::list::{Block, BlockList};
 use crate::catalog::record::{decode, encode};
+use crate::catalog::setting::is_default;
 use crate::{Error, Reason, Result};
 
 const VERSION: u32 = 1;
@@ -20,14 +21,17 @@ const CHUNK_BYTES: usize = store::limits::META_VALUE_BYTES_MAX / 4;
 /// The state of a list: changed by compare-and-set, and with it the whole list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct HeadRecord {
+pub(crate) struct HeadRecord {
     version: u32,
     /// How often the list was changed.
-    pub(super) change: u64,
+    pub(crate) change: u64,
     /// Which attempt made it so: after an unknown outcome this tells whose change it was.
     pub(super) attempt: String,
     /// Where its blocks are.
     pub(super) chunks: Vec<String>,
+    /// Of the change of the view that made it so.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) epoch: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,7 +43,7 @@ struct ChunkRecord {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BlockRecord {
+pub(super) struct BlockRecord {
     series: String,
     reads: bool,
     writes: bool,
@@ -85,8 +89,12 @@ pub(super) struct Home {
 
 impl Home {
     pub(super) fn new(name: &NamespaceName, incarnation: u32) -> Self {
-        let which = format!("{}.{incarnation}", name.as_str());
-        Self { chunks: format!("{BLOCKS}/{which}"), head: MetaKey::new(BLOCKS, which) }
+        Self::of(&format!("{}.{incarnation}", name.as_str()))
+    }
+
+    /// The same, of `name.incarnation`.
+    pub(super) fn of(which: &str) -> Self {
+        Self { chunks: format!("{BLOCKS}/{which}"), head: MetaKey::new(BLOCKS, which.to_owned()) }
     }
 
     /// Where one chunk is.
@@ -95,29 +103,41 @@ impl Home {
     }
 }
 
-/// Where the heads of all namespaces are, so that one read shows every change.
-pub(super) fn heads_group() -> &'static [u8] {
-    BLOCKS.as_bytes()
-}
-
 impl HeadRecord {
     /// The head that `attempt` makes as change number `change`, and its chunks.
     pub(super) fn new(change: u64, attempt: String, list: &BlockList) -> Result<(Self, Vec<Bytes>)> {
         let values = cut(list)?;
         let chunks = (0..values.len()).map(|at| format!("{change:020}-{attempt}-{at:04}")).collect();
-        Ok((Self { version: VERSION, change, attempt, chunks }, values))
+        Ok((Self { version: VERSION, change, attempt, chunks, epoch: 0 }, values))
+    }
+
+    /// The same, in force from `epoch` on.
+    pub(super) fn at(&self, epoch: u64) -> Self {
+        Self { epoch, ..self.clone() }
+    }
+
+    /// Where the heads of all namespaces are.
+    pub(crate) fn group() -> &'static [u8] {
+        BLOCKS.as_bytes()
+    }
+
+    /// Whether a group holds heads.
+    pub(crate) fn is_group(group: &str) -> bool {
+        group == BLOCKS
+    }
+
+    /// Whether no head from this one on can name the chunk: it was written for this change or an earlier one.
+    pub(super) fn outlives(&self, chunk: &[u8]) -> bool {
+        let change = std::str::from_utf8(chunk).ok().and_then(|name| name.get(..20)?.parse::<u64>().ok());
+        change.is_some_and(|change| change <= self.change)
+            && !self.chunks.iter().any(|name| name.as_bytes() == chunk)
     }
 
     /// Reads a head back.
-    pub(super) fn decode(stored: &[u8]) -> Result<Self> {
+    pub(crate) fn decode(stored: &[u8]) -> Result<Self> {
         let head: Self = decode(stored)?;
         check_version(head.version)?;
         Ok(head)
-    }
-
-    /// The stored form.
-    pub(super) fn encode(&self) -> Result<Bytes> {
-        encode(self)
     }
 
     /// The list, from the chunks that were found; none where one is missing.
@@ -212,7 +232,7 @@ mod tests {
             "{} {}\n{}\n{} {}\n{}\n",
             text(&home.head.group),
             text(&home.head.name),
-            text(&head.encode().unwrap()),
+            text(&encode(&head).unwrap()),
             text(&chunk.group),
             text(&chunk.name),
             text(&values[0])
@@ -235,7 +255,7 @@ mod tests {
             Bytes::from(text.replace(from, to))
         };
         for (from, to) in [("\"version\":1", "\"version\":2"), ("\"change\":1", "\"change\":1,\"more\":0")] {
-            let refused = HeadRecord::decode(&newer(&head.encode().unwrap(), from, to)).unwrap_err();
+            let refused = HeadRecord::decode(&newer(&encode(&head).unwrap(), from, to)).unwrap_err();
             assert_eq!(refused.reason(), Reason::ChecksumMismatch);
         }
         for (from, to) in [("\"version\":1", "\"version\":2"), ("\"reads\":true", "\"reads\":true,\"x\":0")] {
@@ -254,7 +274,7 @@ mod tests {
         let (head, values) = HeadRecord::new(u64::MAX, "f".repeat(32), &list).unwrap();
         let largest = values.iter().map(Bytes::len).max().unwrap();
         assert!(largest <= store::limits::META_VALUE_BYTES_MAX / 2, "{largest}");
-        let bytes = head.encode().unwrap();
+        let bytes = encode(&head).unwrap();
         assert!(bytes.len() < 64 << 10, "{} chunks in {} bytes", values.len(), bytes.len());
         let read = HeadRecord::decode(&bytes).unwrap();
         assert_eq!(read.assemble(&found(&read, values)).unwrap(), Some(list));

@@ -1,31 +1,36 @@
-//! Making, changing and deleting namespaces.
+//! Making, changing and deleting namespaces. The decisions are pure; the log makes them happen.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::NamespaceName;
-use store::{CasOutcome, MetaChange, MetaRecord};
 
+use super::known::{Incarnation, Known};
 use super::record::{self, NamespaceRecord, SegmentRecord};
 use super::{Catalog, Dataset};
+use crate::view::{Cause, Decided, Put};
 use crate::{Error, NamespaceSpec, Reason, Result};
 
 impl Catalog {
-    /// Makes a namespace. One that was deleted before gets the next incarnation.
-    pub(crate) async fn create(&self, name: &NamespaceName, spec: NamespaceSpec) -> Result<Arc<Dataset>> {
+    /// Makes a namespace. One that was deleted before gets the next incarnation, once nothing is left of the one before: a
+    /// server that has not heard of the delete acknowledges and reads there, which nobody could tell from the new one.
+    pub(crate) async fn create(
+        &self,
+        name: &NamespaceName,
+        spec: NamespaceSpec,
+        cause: &Cause,
+    ) -> Result<Arc<Dataset>> {
         spec.check()?;
-        let _changing = self.changing.lock().await;
-        let stored = self.store.meta_get(&record::namespace_key(name)).await?;
-        let before =
-            stored.as_ref().map(|found| record::decode::<NamespaceRecord>(&found.value)).transpose()?;
-        if before.as_ref().is_some_and(|record| !record.deleted) {
-            let message =
-                format!("namespace `{}` exists; change it instead, or choose another name", name.as_str());
-            return Err(Error::new(Reason::NamespaceExists, message));
+        let now = self.env.clock.wall();
+        while !self.change(Some(cause), |known, epoch| created(known, epoch, name, &spec, now)).await?.0 {
+            let of_name =
+                |((other, _), left): (&Incarnation, &Arc<Dataset>)| (other == name).then(|| Arc::clone(left));
+            let leaving: Vec<Arc<Dataset>> = self.known().leaving.iter().filter_map(of_name).collect();
+            for left in leaving {
+                self.clear(&left).await?;
+            }
         }
-        let incarnation = before.map_or(1, |record| record.incarnation + 1);
-        let made = NamespaceRecord::new(incarnation, self.env.clock.wall(), spec);
-        let dataset = self.put(name, stored.as_ref(), made).await?;
-        Ok(self.publish(dataset))
+        self.find(name)
     }
 
     /// Changes a namespace to `spec`. A new shape takes effect where the last existing slice ends.
@@ -34,81 +39,115 @@ impl Catalog {
         name: &NamespaceName,
         spec: NamespaceSpec,
         etag: Option<&str>,
+        cause: &Cause,
     ) -> Result<Arc<Dataset>> {
         spec.check()?;
-        let _changing = self.changing.lock().await;
-        let present = self.find(name)?;
-        check_etag(&present, etag)?;
-        let mut changed = present.record.clone();
-        if spec.shape != changed.spec.shape {
-            change_shape(&mut changed, &present, spec.shape);
+        let decide = |known: &Known, epoch| updated(known, epoch, name, &spec, etag);
+        self.change(Some(cause), decide).await?;
+        // Where every server knows it already, as one alone does, limits count at once; else a keeper sees to it.
+        if let Err(error) = self.narrow_limits().await {
+            tracing::debug!(%error, "limits that were changed count later");
         }
-        changed.spec = spec;
-        let stored = self.stored(name, &present).await?;
-        let mut dataset = self.put(name, Some(&stored), changed).await?;
-        (dataset.layouts, dataset.storages) = (present.layouts.clone(), present.storages.clone());
-        (dataset.blocks, dataset.blocks_version) = (Arc::clone(&present.blocks), present.blocks_version);
-        Ok(self.publish(dataset))
+        self.find(name)
     }
 
-    /// Deletes a namespace. It is gone for everybody before the first table is dropped.
-    pub(crate) async fn delete(&self, name: &NamespaceName, etag: Option<&str>) -> Result<()> {
-        let _blocking = self.blocking.lock().await;
-        let _changing = self.changing.lock().await;
-        let present = self.find(name)?;
-        check_etag(&present, etag)?;
-        let stored = self.stored(name, &present).await?;
-        let gone = NamespaceRecord { deleted: true, ..present.record.clone() };
-        self.put(name, Some(&stored), gone).await?;
-        self.forget(name);
-        for layout in present.layouts.iter() {
-            self.store.drop_table(&present.table(layout)).await?;
-        }
-        self.drop_blocks(&present.namespace).await
-    }
-
-    async fn stored(&self, name: &NamespaceName, present: &Dataset) -> Result<MetaRecord> {
-        let stored = self.store.meta_get(&record::namespace_key(name)).await?;
-        stored.filter(|found| found.version == present.version).ok_or_else(|| mismatch(name))
-    }
-
-    async fn put(
-        &self,
-        name: &NamespaceName,
-        before: Option<&MetaRecord>,
-        record: NamespaceRecord,
-    ) -> Result<Dataset> {
-        let change = MetaChange::Put(record::encode(&record)?);
-        let expected = before.map(|found| found.version);
-        match self.store.meta_cas(&record::namespace_key(name), expected, change).await? {
-            CasOutcome::Applied(version) => Dataset::new(name.clone(), record, version),
-            CasOutcome::Conflict(_) => Err(mismatch(name)),
+    /// Deletes a namespace. It is gone for everybody before the first table is dropped. Tables that this call does not come to
+    /// drop are dropped later, by whichever server looks after slices.
+    pub(crate) async fn delete(&self, name: &NamespaceName, etag: Option<&str>, cause: &Cause) -> Result<()> {
+        let decide = |known: &Known, epoch| deleted(known, epoch, name, etag);
+        let (incarnation, _) = self.change(Some(cause), decide).await?;
+        let left = self.known().leaving.get(&(name.clone(), incarnation)).cloned();
+        match left {
+            Some(dataset) => self.clear(&dataset).await,
+            None => Ok(()),
         }
     }
 }
 
+/// Makes a namespace; not yet where something is left of the one before.
+fn created(
+    known: &Known,
+    epoch: u64,
+    name: &NamespaceName,
+    spec: &NamespaceSpec,
+    now: i64,
+) -> Result<Decided<bool>> {
+    if known.live.contains_key(name) {
+        let message =
+            format!("namespace `{}` exists; change it instead, or choose another name", name.as_str());
+        return Err(Error::new(Reason::NamespaceExists, message));
+    }
+    let before = known.deleted.get(name);
+    let incarnation = before.map_or(1, |record| record.incarnation + 1);
+    if before.is_some_and(|record| !record.leaving.is_empty()) {
+        return Ok(Decided { puts: Vec::new(), answer: false });
+    }
+    let made = NamespaceRecord { epoch, ..NamespaceRecord::new(incarnation, now, spec.clone()) };
+    put(name, &made, true)
+}
+
+fn updated(
+    known: &Known,
+    epoch: u64,
+    name: &NamespaceName,
+    spec: &NamespaceSpec,
+    etag: Option<&str>,
+) -> Result<Decided<()>> {
+    let present = present(known, name, etag)?;
+    let mut changed = NamespaceRecord { epoch, ..present.record.clone() };
+    if spec.shape != changed.spec.shape {
+        change_shape(&mut changed, present, spec.shape);
+    }
+    // Servers that have not heard of it may use the limits of before for a while.
+    let narrowed = |base: Duration, limit: Duration| (base != limit).then_some(base);
+    changed.base_accept = narrowed(widest(present.base_accept(), spec.accept_limit), spec.accept_limit);
+    changed.base_close = narrowed(widest(present.base_close(), spec.close_after), spec.close_after);
+    changed.base_delete = narrowed(widest(present.base_delete(), spec.delete_after), spec.delete_after);
+    let futures = (present.future_for_writers(), present.future_of_any());
+    changed.base_future = (futures != (spec.future_limit, spec.future_limit)).then_some(futures);
+    changed.spec = spec.clone();
+    put(name, &changed, ())
+}
+
+fn deleted(known: &Known, epoch: u64, name: &NamespaceName, etag: Option<&str>) -> Result<Decided<u32>> {
+    let present = present(known, name, etag)?;
+    let incarnation = present.namespace.incarnation;
+    let mut leaving = present.record.leaving.clone();
+    leaving.push(incarnation);
+    let gone = NamespaceRecord { epoch, deleted: true, leaving, ..present.record.clone() };
+    put(name, &gone, incarnation)
+}
+
+/// A change that puts one namespace.
+pub(super) fn put<T>(name: &NamespaceName, record: &NamespaceRecord, answer: T) -> Result<Decided<T>> {
+    Ok(Decided { puts: vec![Put::new(&record::namespace_key(name), record)?], answer })
+}
+
+fn present<'a>(known: &'a Known, name: &NamespaceName, etag: Option<&str>) -> Result<&'a Dataset> {
+    let present = known.find(name)?;
+    match etag {
+        Some(asked) if asked != present.namespace.etag => {
+            let message =
+                format!("namespace `{}` changed since it was read; read it again and repeat", name.as_str());
+            Err(Error::new(Reason::EtagMismatch, message))
+        }
+        _ => Ok(present),
+    }
+}
+
+/// The wider of two limits; zero is none at all.
+pub(super) fn widest(a: Duration, b: Duration) -> Duration {
+    if a.is_zero() || b.is_zero() { Duration::ZERO } else { a.max(b) }
+}
+
 /// Adds the segment in which the new shape holds, or replaces one that no slice has used yet.
 fn change_shape(record: &mut NamespaceRecord, present: &Dataset, shape: crate::Shape) {
-    let last_end = present.layouts.iter().next_back().map(|layout| layout.slice.end());
     let newest = record.segments.last().map_or(0, |segment| segment.from);
-    match last_end {
+    match present.end_of_slices() {
         Some(end) if end > newest => record.segments.push(SegmentRecord { from: end, shape }),
         _ => {
             record.segments.pop();
             record.segments.push(SegmentRecord { from: newest, shape });
         }
     }
-}
-
-fn check_etag(present: &Dataset, etag: Option<&str>) -> Result<()> {
-    match etag {
-        Some(asked) if asked != present.namespace.etag => Err(mismatch(&present.namespace.name)),
-        _ => Ok(()),
-    }
-}
-
-fn mismatch(name: &NamespaceName) -> Error {
-    let message =
-        format!("namespace `{}` changed since it was read; read it again and repeat", name.as_str());
-    Error::new(Reason::EtagMismatch, message)
 }

@@ -1,7 +1,9 @@
 //! The two records of the catalog, as JSON with a version. `docs/formats/catalog.md` describes them.
 
+use std::time::Duration;
+
 use bytes::Bytes;
-use model::{Layout, NamespaceName, Segment, Shape, ShapeSpec, Timeline};
+use model::{Layout, NamespaceName, Segment, Shape, ShapeSpec, Slice, Timeline};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use store::{MetaKey, Storage};
 
@@ -21,6 +23,48 @@ pub(crate) struct NamespaceRecord {
     pub(crate) created: i64,
     pub(crate) spec: NamespaceSpec,
     pub(crate) segments: Vec<SegmentRecord>,
+    /// Of the change that made it so.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) epoch: u64,
+    /// No event older than this is accepted any more, but in reopened ranges.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) closed: i64,
+    /// The accept limit that servers may still use without a lease, where it is wider than the one in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base_accept: Option<Duration>,
+    /// The same of `close_after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base_close: Option<Duration>,
+    /// The same of `delete_after`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base_delete: Option<Duration>,
+    /// The narrowest and the widest future limit that somebody may still use, where these are not the one in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) base_future: Option<(Duration, Duration)>,
+    /// Ranges of closed time that take writes again, or soon will.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reopened: Vec<ReopenedRecord>,
+    /// Workers leave its wide partitions alone.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) splits_paused: bool,
+    /// Of the last change by which splits went out of use: whoever has seen it reads none of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) splits_retired: u64,
+    /// Incarnations that were deleted and still have tables.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) leaving: Vec<u32>,
+}
+
+/// A range of time for a backfill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReopenedRecord {
+    pub(crate) start: i64,
+    pub(crate) end: i64,
+    /// Announced ranges take no writes yet; no split may begin inside of one.
+    pub(crate) open: bool,
+    /// Of the change that announced it.
+    pub(crate) announced: u64,
 }
 
 /// From `from` on, slices have this shape.
@@ -44,13 +88,53 @@ pub(crate) struct SliceRecord {
     pub(crate) split_stride: u16,
     #[serde(default, skip_serializing_if = "is_default", with = "StorageRecord")]
     pub(crate) storage: Storage,
+    /// How far it has come.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) state: SliceStage,
+    /// Of the change that made it so.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) epoch: u64,
+}
+
+/// How far a slice has come. It is never forgotten: what was dropped stays dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SliceStage {
+    /// Its table is being made; whoever comes by finishes.
+    Making,
+    /// Read and written, from the barrier of this change on.
+    #[default]
+    Open,
+    /// Its table could not be made; the next who needs it begins anew.
+    Unmade,
+    /// Nobody reads or writes it; its table goes once the barrier of this change has passed.
+    Dropping,
+    /// Gone for ever.
+    Dropped,
 }
 
 impl NamespaceRecord {
     /// A namespace that is being made.
     pub(crate) fn new(incarnation: u32, created: i64, spec: NamespaceSpec) -> Self {
         let segments = vec![SegmentRecord { from: 0, shape: spec.shape }];
-        Self { version: VERSION, incarnation, deleted: false, created, spec, segments }
+        Self {
+            version: VERSION,
+            incarnation,
+            deleted: false,
+            created,
+            spec,
+            segments,
+            epoch: 0,
+            closed: 0,
+            base_accept: None,
+            base_close: None,
+            base_delete: None,
+            base_future: None,
+            reopened: Vec::new(),
+            splits_paused: false,
+            splits_retired: 0,
+            leaving: Vec::new(),
+        }
     }
 
     /// The timeline that its segments make.
@@ -83,7 +167,19 @@ impl SliceRecord {
             hash_version: layout.shape.hash_version,
             split_stride: layout.shape.split_stride,
             storage,
+            state: SliceStage::Open,
+            epoch: 0,
         }
+    }
+
+    /// The slice with its shape.
+    pub(crate) fn layout(&self) -> Result<Layout> {
+        Ok(Layout { slice: Slice::starting(self.start, self.seconds_per_slice)?, shape: self.shape() })
+    }
+
+    /// Where it ends.
+    pub(crate) fn end(&self) -> i64 {
+        self.start.saturating_add(i64::from(self.seconds_per_slice) * model::time::NANOS_PER_SECOND)
     }
 
     /// The shape that was frozen.
@@ -110,6 +206,11 @@ pub(crate) fn namespaces_group() -> &'static [u8] {
 /// Where the slices of one incarnation are.
 pub(crate) fn slices_group(name: &NamespaceName, incarnation: u32) -> String {
     format!("slices/{}.{incarnation}", name.as_str())
+}
+
+/// Whose slices a group holds, as `name.incarnation`; none if it holds other records.
+pub(crate) fn incarnation_of_slices(group: &str) -> Option<&str> {
+    group.strip_prefix("slices/")
 }
 
 /// Where one slice is; names order as starts do.

@@ -5,7 +5,7 @@ use model::{ItemKey, Order, Position, Row};
 use super::partition::Head;
 use super::take::{After, Edge, Ended, InPlace, Mark, Taker, Wants, behind_items, is_inside_event};
 use crate::query::{Matcher, Seen};
-use crate::{Event, Item, PAGE_BYTES_MAX, ReadRequest, Resume};
+use crate::{Event, Item, PAGE_BYTES_MAX, ReadRequest};
 
 /// Bytes that an event or item costs on the page beside its own, roughly what the wire adds.
 const OVERHEAD_BYTES: u64 = 32;
@@ -38,10 +38,8 @@ enum Passed {
     Item,
     /// Behind the last event that was filtered out.
     Rejected,
-    /// Where the page began.
-    At(Position),
-    /// At an edge: nothing is left before it.
-    Edge(Edge),
+    /// Here: where the page began, behind an event, or at an edge before which nothing is left.
+    At(After),
 }
 
 struct OpenEvent {
@@ -72,7 +70,7 @@ impl<'a> PageOfEvents<'a> {
             bytes: 0,
             open: None,
             begun,
-            passed: resume.map(passed_before),
+            passed: resume.map(|resume| Passed::At(After::of(resume))),
             rejected: Mark::default(),
             again_bytes: 0,
             stopped: false,
@@ -105,8 +103,7 @@ impl<'a> PageOfEvents<'a> {
     fn after(&self, passed: Passed) -> Option<After> {
         let behind_last = || Some(self.behind_event(self.events.last()?));
         Some(match passed {
-            Passed::Edge(edge) => After::Edge(edge),
-            Passed::At(position) => After::Row(position),
+            Passed::At(after) => after,
             Passed::Rejected => After::Row(self.rejected.behind(self.order)?),
             Passed::Event => After::Row(behind_last()?),
             Passed::Item => {
@@ -190,7 +187,7 @@ impl Taker for PageOfEvents<'_> {
     fn close_event(&mut self) {
         let Some(mut open) = self.open.take() else { return };
         if !open.begun && !self.matcher.matches(open.seen) {
-            self.passed = Some(Passed::At(self.behind_event(&open.event)));
+            self.passed = Some(Passed::At(After::Row(self.behind_event(&open.event))));
             return;
         }
         if !self.events.is_empty() && self.bytes + open.bytes > PAGE_BYTES_MAX {
@@ -221,21 +218,12 @@ impl Taker for PageOfEvents<'_> {
     fn pass(&mut self, edge: Edge) {
         self.close_event();
         if !self.stopped {
-            self.passed = Some(Passed::Edge(edge));
+            self.passed = Some(Passed::At(After::Edge(edge)));
         }
     }
 }
 
 /// Where the pages before have ended.
-fn passed_before(resume: &Resume) -> Passed {
-    let position = resume.after.clone();
-    if position.event_id.as_bytes().is_empty() {
-        Passed::Edge(Edge { position, event_bucket: resume.event_bucket })
-    } else {
-        Passed::At(position)
-    }
-}
-
 fn is_of(position: &Position, head: &Head<'_>) -> bool {
     position.event_time == head.view.event_time
         && position.event_id.as_bytes() == head.view.event_id

@@ -83,9 +83,10 @@ impl Walk<'_> {
     ) -> Result<Filled> {
         let partitions = self.asked_for(layout, partitions);
         let (source, interval) = (self.source, self.reading.request.interval);
-        let opened = stream::iter(partitions).map(|partition| {
+        let opened = stream::iter(partitions).enumerate().map(|(number, partition)| {
             let group = group_of(layout, partition.time_bucket, interval);
-            GroupReader::open_partitions(&source, group, vec![partition])
+            // The first is waited for at once; from the others the read looks away to use its rows.
+            GroupReader::open_partitions(&source, group, vec![partition], number > 0)
         });
         let mut opened = std::pin::pin!(opened.buffered(FAN_OUT));
         loop {

@@ -5,6 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use env::Clock;
+use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt, stream};
 use model::{Group, Order, PartitionKey, RowKey, SeriesId};
 use store::{Scan, Store};
@@ -110,18 +111,19 @@ pub(super) struct GroupReader {
 }
 
 impl GroupReader {
-    /// Reads the first page of every partition of the group.
-    pub(super) async fn open(source: &Source<'_>, group: Group) -> Result<Self> {
+    /// Reads the first page of every partition of the group; `ahead` of need where the future may be left unpolled.
+    pub(super) async fn open(source: &Source<'_>, group: Group, ahead: bool) -> Result<Self> {
         let keys = |series| group.partitions(series).map(|partition| partition.key);
         let partitions: Vec<_> = source.series.iter().flat_map(keys).collect();
-        Self::open_partitions(source, group, partitions).await
+        Self::open_partitions(source, group, partitions, ahead).await
     }
 
-    /// Reads the first page of these partitions of the group.
+    /// The same for these partitions of the group.
     pub(super) async fn open_partitions(
         source: &Source<'_>,
         group: Group,
         partitions: Vec<PartitionKey>,
+        ahead: bool,
     ) -> Result<Self> {
         let count = partitions.len().max(1);
         if count > PARTITIONS_MAX {
@@ -145,10 +147,16 @@ impl GroupReader {
                 bytes_max: (GROUP_BYTES / count as u64).max(least),
                 consistency: source.dataset.namespace.spec.consistency,
                 hedge_after: source.dataset.namespace.spec.hedge_after(),
+                ahead,
             };
             PartitionReader::open(Arc::clone(source.store), Arc::clone(source.clock), scan, wanted_rows)
         });
-        let readers: Vec<PartitionReader> = stream::iter(opened).buffered(FAN_OUT).try_collect().await?;
+        let readers = if count <= FAN_OUT {
+            // Without a queue, which would wake this task for nothing, and another thread to take it over.
+            try_join_all(opened).await?
+        } else {
+            stream::iter(opened).buffered(FAN_OUT).try_collect().await?
+        };
         let mut reader = Self {
             group,
             bytes: readers.iter().map(|reader| reader.bytes).sum(),

@@ -3,9 +3,10 @@
 //! Memory per request is bounded: a few pages of the store per partition of a few groups, and one page of events.
 //!
 //! `walk` goes from a request to rows (`everything` where no series is named), `group` and `partition` give the rows in order,
-//! a `take::Taker` takes them: a page of `events`, or a tally of an aggregation. `ahead`, `span` and `take` are pure.
+//! a `take::Taker` takes them: a page of `events`, or a tally of an aggregation. `ahead`, `certain`, `span` and `take` are pure.
 
 mod ahead;
+mod certain;
 mod desk;
 mod drain;
 mod events;
@@ -20,6 +21,8 @@ mod take;
 mod visited;
 mod walk;
 
+pub use certain::VIEW_STALE;
+pub(crate) use certain::certain;
 pub use desk::ReadLimits;
 pub(crate) use desk::{Desk, Place};
 pub(crate) use explain::explain_page;

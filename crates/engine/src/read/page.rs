@@ -51,12 +51,15 @@ pub(crate) fn check(request: &ReadRequest) -> Result<()> {
     Ok(())
 }
 
-/// Whether the interval reaches into time whose slices were dropped.
+/// Whether the interval reaches into time whose slices were dropped, or would be by now.
 pub(crate) fn is_truncated(dataset: &Dataset, interval: Interval, now: i64) -> bool {
     let start = Timestamp::from_nanos(interval.start().max(0));
     let expired = |time: Timestamp| {
         let slice = dataset.timeline.slice_of(time);
         dataset.state_of(slice, now) == SliceState::Expired
     };
-    !interval.is_empty() && start.is_ok_and(expired)
+    let mut dropped = dataset.dropped.iter();
+    !interval.is_empty()
+        && (start.is_ok_and(expired)
+            || dropped.any(|(from, to)| from < interval.end() && interval.start() < to))
 }

@@ -184,7 +184,7 @@ impl PartitionReader {
             None => {
                 // The guess was too small. What has gone on so long is guessed to go on as long again.
                 self.wanted_rows = self.rows_read;
-                maybe_done(self.next_page())
+                maybe_done(self.next_page(false))
             }
         };
         (&mut next).await;
@@ -202,19 +202,20 @@ impl PartitionReader {
         self.rows_read += self.rows.len();
         self.wanted_rows = self.wanted_rows.saturating_sub(self.rows.len());
         if self.more && self.wanted_rows > 0 {
-            let mut ahead = maybe_done(self.next_page());
+            let mut ahead = maybe_done(self.next_page(true));
             // Asked once, a store is at work; it is asked again when the rows of this page are used up.
             let _begun = futures::poll!(&mut ahead);
             self.ahead = Some(ahead);
         }
     }
 
-    /// Reads what lies behind the present page.
-    fn next_page(&mut self) -> BoxFuture<'static, store::Result<Timed>> {
+    /// Reads what lies behind the present page, ahead of need or because it is needed now.
+    fn next_page(&mut self, ahead: bool) -> BoxFuture<'static, store::Result<Timed>> {
         if let Some(last) = self.rows.last() {
             self.scan.from = Bound::Excluded(last.key);
         }
         self.scan.rows_max = rows_to_ask(self.wanted_rows);
+        self.scan.ahead = ahead;
         Box::pin(timed(Arc::clone(&self.store), Arc::clone(&self.clock), self.scan.clone()))
     }
 }

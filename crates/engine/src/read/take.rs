@@ -4,6 +4,7 @@ use bytes::Bytes;
 use model::{EventId, ItemKey, Order, Position, RowView, SeriesId, Timestamp};
 
 use super::partition::Head;
+use crate::Resume;
 
 /// Whether more rows are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,16 @@ pub(crate) enum After {
 }
 
 impl After {
+    /// What the page before had passed.
+    pub(crate) fn of(resume: &Resume) -> Self {
+        let position = resume.after.clone();
+        if position.event_id.as_bytes().is_empty() {
+            Self::Edge(Edge { position, event_bucket: resume.event_bucket })
+        } else {
+            Self::Row(position)
+        }
+    }
+
     pub(crate) fn into_position(self) -> Position {
         match self {
             Self::Row(position) | Self::Edge(Edge { position, .. }) => position,

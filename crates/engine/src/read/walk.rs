@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use env::{BootTime, Clock};
 use futures::StreamExt;
+use futures::future::OptionFuture;
 use futures::stream::FuturesOrdered;
 use model::{Group, Interval, Order, Position, Timestamp};
 use store::Store;
 
 use super::ahead::{Density, ReadAhead};
+use super::certain::VIEW_STALE;
 use super::drain::drain;
 use super::group::{GroupReader, Source};
 use super::patience::{Patience, TimeLimit};
@@ -36,6 +38,8 @@ pub(crate) struct Reading<'a> {
     pub(crate) bytes_max: u64,
     /// Whether each group is to be told of.
     pub(crate) explains: bool,
+    /// The request was cut to what this server can be sure of; the rest may hold what it does not know.
+    pub(crate) is_cut: bool,
 }
 
 /// Why a page takes no more rows.
@@ -47,7 +51,7 @@ pub(crate) enum Filled {
     Limit,
     /// Nothing is left.
     Over,
-    /// Its time is over.
+    /// Its time is over, or what this server can be sure of.
     TimeOver,
 }
 
@@ -97,7 +101,11 @@ pub(crate) async fn walk(reading: &Reading<'_>, taker: &mut impl Taker) -> Resul
     } else {
         walk.in_order(taker).await?
     };
-    Ok(Walked { filled, visited: walk.visited, read_ahead: walk.read_ahead, limit: walk.patience.reason })
+    let (filled, limit) = match filled {
+        Filled::Over if reading.is_cut => (Filled::TimeOver, VIEW_STALE),
+        filled => (filled, walk.patience.reason),
+    };
+    Ok(Walked { filled, visited: walk.visited, read_ahead: walk.read_ahead, limit })
 }
 
 impl Walked {
@@ -151,10 +159,20 @@ impl Walk<'_> {
         let mut opening = FuturesOrdered::new();
         loop {
             let room = ahead.groups(taker.events_wanted()) + 1;
-            let next = groups.by_ref().take(room.saturating_sub(opening.len()));
-            opening.extend(next.map(|group| GroupReader::open(&source, group)));
-            self.read_ahead = self.read_ahead.max(opening.len().saturating_sub(1));
-            let Some(reader) = self.patience.wait(opening.next()).await else { return Ok(Filled::TimeOver) };
+            let opened = if room == 1 && opening.is_empty() {
+                // Alone it needs no queue, which would wake this task for nothing, and another thread to take it over.
+                let next = groups.next().map(|group| GroupReader::open(&source, group, false));
+                self.patience.wait(OptionFuture::from(next)).await
+            } else {
+                let next = groups.by_ref().take(room.saturating_sub(opening.len()));
+                // The first in line is waited for until it is open. From the others the read looks away to use its rows.
+                let mut ahead = !opening.is_empty();
+                let open = |group| GroupReader::open(&source, group, std::mem::replace(&mut ahead, true));
+                opening.extend(next.map(open));
+                self.read_ahead = self.read_ahead.max(opening.len().saturating_sub(1));
+                self.patience.wait(opening.next()).await
+            };
+            let Some(reader) = opened else { return Ok(Filled::TimeOver) };
             let Some(reader) = reader else {
                 return Ok(if whole { Filled::Over } else { Filled::Limit });
             };

@@ -3,6 +3,7 @@
 mod aggregate;
 mod explain;
 mod histogram;
+mod split;
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use crate::{Event, EventInput, Refusal, SearchQuery};
 pub use aggregate::{AggregatePage, AggregateRequest, Aggregation, Bucket, BucketKey, Stats};
 pub use explain::{ExplainedGroup, ExplainedPartition, Explanation, SkipReason, Skipped};
 pub use histogram::SliceHistogram;
+pub use split::{Split, SplitFilter, SplitPage, SplitSummary, WidePartition};
 
 /// Most events on a page.
 pub const PAGE_RECORDS_MAX: usize = 10_000;
@@ -121,10 +123,11 @@ pub struct PartitionBytes {
     pub bytes: u64,
 }
 
-/// A page that ended because its time was over.
+/// A page that ended because its time was over, or because this server cannot be sure of the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partial {
-    /// Whose limit it was: `MAX_LATENCY` of the request, `READ_MAX` of the namespace, or the `DEADLINE` of the client.
+    /// Whose limit it was: `MAX_LATENCY` of the request, `READ_MAX` of the namespace, or the `DEADLINE` of the client; or
+    /// `VIEW_STALE`: a server without a lease can be sure only of slices that it knows.
     pub reason: &'static str,
     /// Of this time the pages so far have every event that was asked for.
     pub complete: Interval,

@@ -42,6 +42,7 @@ impl WriteQueue {
         let bytes = weight(&batch.rows);
         let mut wait = COALESCE;
         for tried in 1..=TRIES {
+            self.catalog.settled_standing().await;
             self.sift(&mut batch);
             if batch.rows.is_empty() {
                 break;

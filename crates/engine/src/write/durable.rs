@@ -58,8 +58,7 @@ fn commit(
             (Err(gone), _) => refused.troubled(&events, gone),
             (Ok(_), Err(error)) => refused.troubled(&events, &error.into()),
             (Ok(accepting), Ok(())) => {
-                let (taken, late): (Vec<_>, Vec<_>) =
-                    events.into_iter().partition(|event| accepting.takes(event.time));
+                let (taken, late) = accepting.part(events);
                 accepted += taken.len();
                 if !late.is_empty() {
                     refused.troubled(&late, &unknown_outcome());

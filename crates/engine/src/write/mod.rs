@@ -2,13 +2,16 @@
 //! memory and are stored soon after.
 
 mod accept;
+mod ask;
 mod drain;
 mod durable;
 mod place;
 mod prepare;
 mod queue;
 mod validate;
+mod window;
 
+pub(crate) use ask::ask_as_write;
 pub(crate) use durable::write_synced;
 pub use queue::QueueCounts;
 pub(crate) use queue::{WriteQueue, write_queued};

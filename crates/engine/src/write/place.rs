@@ -68,14 +68,13 @@ pub(crate) fn place(
 #[cfg(test)]
 mod tests {
     use model::{EventId, NamespaceName, SeriesId};
-    use store::MetaVersion;
 
     use super::*;
 
     #[test]
     fn an_event_without_a_slice_is_refused_not_forgotten() {
         let record = crate::catalog::NamespaceRecord::new(1, 0, crate::NamespaceSpec::default());
-        let dataset = Dataset::new(NamespaceName::new("n").unwrap(), record, MetaVersion(1)).unwrap();
+        let dataset = Dataset::new(NamespaceName::new("n").unwrap(), record).unwrap();
         let event = ValidEvent {
             series: SeriesId::new("s").unwrap(),
             time: Timestamp::MIN,

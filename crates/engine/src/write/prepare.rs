@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use model::Timestamp;
+use model::{NamespaceName, Timestamp};
 
+use super::accept::may_write;
 use super::place::{Placed, PlacedEvent, place};
-use super::validate::{ValidEvent, Window, validate};
+use super::validate::{ValidEvent, validate};
+use super::window::Window;
 use crate::block::Access;
 use crate::catalog::{Catalog, Dataset};
-use crate::{Cost, EVENTS_MAX, Error, Reason, Refusal, Result, SliceState, WriteAnswer, WriteRequest};
+use crate::view::Standing;
+use crate::{Cost, EVENTS_MAX, Error, Reason, Refusal, Result, WriteAnswer, WriteRequest};
 
 /// Slices that one request may make.
 const NEW_SLICES_MAX: usize = 8;
@@ -85,15 +88,15 @@ pub(crate) async fn prepare(
             format!("{count} events in one request, the limit is {EVENTS_MAX}; send several requests");
         return Err(Error::new(Reason::RangeTooWide, message));
     }
-    let dataset = catalog.find(&request.namespace)?;
-    let window = Window::of(&dataset.namespace.spec, now).narrowed(margin);
+    let (dataset, standing) = enter(catalog, &request.namespace).await?;
+    let window = Window::of(&dataset, standing, now).narrowed(margin);
     let mut refused = Refused::default();
     let mut valid = Vec::with_capacity(request.events.len());
     for (index, event) in request.events.into_iter().enumerate() {
         // Microseconds; one for the whole request.
         let checked = validate(event, window, now / 1_000).and_then(|event| {
             dataset.check_access(&event.series, now, Access::Write)?;
-            check_open(&dataset, event, now)
+            Ok(event)
         });
         match checked {
             Ok(event) => valid.push((index, event)),
@@ -101,19 +104,29 @@ pub(crate) async fn prepare(
         }
     }
     let dataset = ensure_slices(catalog, dataset, &mut valid, &mut refused).await?;
+    wait_until_open(catalog, &dataset, valid.iter().map(|(_, event)| event.time)).await?;
     let placed = place(&dataset, valid, &mut refused);
     Ok(Prepared { dataset, placed, refused })
 }
 
-/// Refuses events of slices that retention has closed.
-fn check_open(dataset: &Dataset, event: ValidEvent, now: i64) -> Result<ValidEvent> {
-    let slice = dataset.timeline.slice_of(event.time);
-    if dataset.state_of(slice, now) == SliceState::Open {
-        return Ok(event);
-    }
-    let message =
-        format!("the slice data_{} is closed by retention; raise close_after to write it", slice.label());
-    Err(Error::new(Reason::EventTooOld, message))
+/// The namespace that is written to, and what this server may do there.
+pub(super) async fn enter(catalog: &Catalog, name: &NamespaceName) -> Result<(Arc<Dataset>, Standing)> {
+    let standing = may_write(catalog.settled_standing().await)?;
+    Ok((catalog.find_or_look(name).await?, standing))
+}
+
+/// Waits until no server can miss events of these times in a read because it does not know their slice.
+pub(super) async fn wait_until_open(
+    catalog: &Catalog,
+    dataset: &Dataset,
+    times: impl Iterator<Item = Timestamp>,
+) -> Result<()> {
+    let opened = |time: Timestamp| {
+        let layout = dataset.layouts.find(time)?;
+        Some(dataset.opened_by(layout.slice.start()))
+    };
+    let newest = times.filter_map(opened).max();
+    catalog.barrier(newest.unwrap_or(0)).await
 }
 
 /// Makes the slices that events need; events beyond the limit on new ones are refused.

@@ -1,64 +1,12 @@
-//! One event of a request: is it well formed, within the limits and within the accept window? Pure.
+//! One event of a request: is it well formed, within the limits and within the window? Pure.
 
 use std::collections::BTreeSet;
 
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
-use model::slice::utc;
 use model::{EventId, ItemKey, Row, RowKey, SeriesId, Timestamp};
 
-use crate::{Error, EventInput, ITEMS_MAX, ItemInput, NamespaceSpec, Reason, Result, metadata};
-
-/// The times that are accepted at one moment.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Window {
-    now: i64,
-    oldest: i64,
-    newest: i64,
-}
-
-impl Window {
-    /// The window of a namespace at `now`.
-    pub(crate) fn of(spec: &NamespaceSpec, now: i64) -> Self {
-        let nanos = |duration: std::time::Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
-        let oldest =
-            if spec.accept_limit.is_zero() { 0 } else { now.saturating_sub(nanos(spec.accept_limit)) };
-        let newest =
-            if spec.future_limit.is_zero() { i64::MAX } else { now.saturating_add(nanos(spec.future_limit)) };
-        Self { now, oldest, newest }
-    }
-
-    /// The window for events that may wait so long before they are stored.
-    pub(crate) fn narrowed(self, wait: std::time::Duration) -> Self {
-        let wait = i64::try_from(wait.as_nanos()).unwrap_or(i64::MAX);
-        let oldest = if self.oldest == 0 { 0 } else { self.oldest.saturating_add(wait) };
-        Self { oldest, ..self }
-    }
-
-    /// Whether a time lies before the window.
-    pub(crate) fn is_too_old(self, time: Timestamp) -> bool {
-        time.nanos() < self.oldest
-    }
-
-    /// Refuses a time outside the window, naming the window.
-    fn check(self, time: Timestamp) -> Result<()> {
-        let window = || {
-            let newest = match self.newest {
-                i64::MAX => String::new(),
-                newest => format!(" to {}", utc(newest)),
-            };
-            format!("at {} times from {}{newest} are accepted", utc(self.now), utc(self.oldest))
-        };
-        if self.is_too_old(time) {
-            let message = format!("event_time is too old; {}; raise accept_limit to backfill", window());
-            return Err(Error::new(Reason::EventTooOld, message));
-        }
-        if time.nanos() > self.newest {
-            let message = format!("event_time is in the future; {}; check the clock and the unit", window());
-            return Err(Error::new(Reason::EventInFuture, message));
-        }
-        Ok(())
-    }
-}
+use super::window::Window;
+use crate::{Error, EventInput, ITEMS_MAX, ItemInput, Reason, Result, metadata};
 
 /// An event that may be written, as rows.
 #[derive(Debug)]
@@ -70,7 +18,7 @@ pub(crate) struct ValidEvent {
 }
 
 /// Checks one event and turns it into rows.
-pub(crate) fn validate(event: EventInput, window: Window, write_time: i64) -> Result<ValidEvent> {
+pub(crate) fn validate(event: EventInput, window: Window<'_>, write_time: i64) -> Result<ValidEvent> {
     let series = SeriesId::new(&event.series).map_err(|error| sized("time_series_id", &error))?;
     let event_id = EventId::new(event.event_id).map_err(|error| sized("event_id", &error))?;
     let (seconds, nanos) = event.time.ok_or_else(|| Error::field("event_time", "is missing; send one"))?;
@@ -122,16 +70,23 @@ fn sized(field: &str, error: &model::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use bytes::Bytes;
+    use model::NamespaceName;
 
     use super::*;
+    use crate::NamespaceSpec;
+    use crate::catalog::{Dataset, NamespaceRecord};
+    use crate::view::Standing;
 
     const NOW: i64 = 1_774_656_000_000_000_000;
 
-    fn window() -> Window {
-        Window::of(&NamespaceSpec::default(), NOW)
+    fn dataset() -> Dataset {
+        let record = NamespaceRecord::new(1, NOW, NamespaceSpec::default());
+        Dataset::new(NamespaceName::new("n").unwrap(), record).unwrap()
+    }
+
+    fn checked(event: EventInput, write_time: i64) -> Result<ValidEvent> {
+        validate(event, Window::of(&dataset(), Standing::Leased, NOW), write_time)
     }
 
     fn good() -> EventInput {
@@ -147,13 +102,13 @@ mod tests {
     fn refusal(change: impl FnOnce(&mut EventInput)) -> (Reason, String) {
         let mut event = good();
         change(&mut event);
-        let error = validate(event, window(), 1).unwrap_err();
+        let error = checked(event, 1).unwrap_err();
         (error.reason(), error.to_string())
     }
 
     #[test]
     fn a_good_event_becomes_rows() {
-        let event = validate(good(), window(), 7).unwrap();
+        let event = checked(good(), 7).unwrap();
         assert_eq!(event.time.nanos(), NOW + 5);
         assert_eq!(event.rows.len(), 1);
         assert_eq!(event.rows[0].write_time, 7);
@@ -189,31 +144,5 @@ mod tests {
             Reason::EventTooLarge,
             "the event has 65 items",
         );
-    }
-
-    #[test]
-    fn the_accept_window_is_exact_and_named() {
-        let at = |nanos: i64| refusal_at(nanos).map(|error| error.reason());
-        let limit = 600 * 1_000_000_000;
-        assert_eq!(at(NOW - limit), None);
-        assert_eq!(at(NOW - limit - 1), Some(Reason::EventTooOld));
-        assert_eq!(at(NOW + limit), None);
-        assert_eq!(at(NOW + limit + 1), Some(Reason::EventInFuture));
-        let message = refusal_at(0).unwrap().to_string();
-        assert_eq!(
-            message,
-            "event_time is too old; at 2026-03-28T00:00:00Z times from 2026-03-27T23:50:00Z to \
-             2026-03-28T00:10:00Z are accepted; raise accept_limit to backfill"
-        );
-        let open = NamespaceSpec { accept_limit: Duration::ZERO, ..NamespaceSpec::default() };
-        assert!(Window::of(&open, NOW).check(Timestamp::MIN).is_ok());
-        let ahead = NamespaceSpec { future_limit: Duration::ZERO, ..NamespaceSpec::default() };
-        assert!(Window::of(&ahead, NOW).check(Timestamp::MAX).is_ok());
-        let message = Window::of(&ahead, NOW).check(Timestamp::MIN).unwrap_err().to_string();
-        assert!(message.contains("from 2026-03-27T23:50:00Z are accepted"), "{message}");
-    }
-
-    fn refusal_at(nanos: i64) -> Option<Error> {
-        window().check(Timestamp::from_nanos(nanos).unwrap()).err()
     }
 }

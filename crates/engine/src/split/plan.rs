@@ -1,0 +1,72 @@
+//! The first step: read all of the origin, once, and decide how to cut it.
+
+use split::{Digest, Digester, Phase, Profile, Reason, Why, plan};
+
+use super::attempt::Attempt;
+use super::held::{Held, Stop};
+use super::scan::{Pages, Part};
+
+impl Attempt<'_> {
+    /// All of the origin, from where `digest` stands.
+    pub(super) fn origin(&self, held: &Held<'_>, digest: &Digest) -> Pages {
+        let part = Part {
+            table: self.dataset.table(&self.layout),
+            partition: held.id.partition.clone(),
+            interval: self.interval,
+            consistency: self.dataset.namespace.spec.consistency,
+        };
+        Pages::behind(&self.splits.store, part, digest).by(self.splits.limits.page_bytes)
+    }
+
+    /// Reads the origin and plans.
+    pub(super) async fn plan(&mut self, held: &mut Held<'_>) -> Result<(), Stop> {
+        let resumed = held.record().resume(Phase::Plan).map(|found| found.digest.clone());
+        let profile = held.record().profile.clone().filter(|_| resumed.is_some());
+        // Without both it begins anew.
+        let (digest, mut profile) = resumed.zip(profile).unwrap_or_default();
+        let mut pages = self.origin(held, &digest);
+        let mut digester = Digester::new(self.key, digest);
+        while let Some(page) = pages.next().await? {
+            for row in page.rows.iter() {
+                if !digester.add(&row) || !self.is_of_origin(&row, &held.id.partition) {
+                    return Err(misplaced("the origin", &row));
+                }
+                profile.add(&row);
+            }
+            self.read(page.bytes).await?;
+            self.checkpoint(held, (Phase::Plan, 0), || (digester.digest(), Some(profile.clone()))).await?;
+        }
+        self.decide(held, digester.digest(), &profile).await
+    }
+
+    async fn decide(&self, held: &mut Held<'_>, digest: Digest, profile: &Profile) -> Result<(), Stop> {
+        let spec = &self.dataset.namespace.spec.split;
+        let cut =
+            plan(profile, &spec.wish()).map_err(|reason| Stop::Rejected(refusal(reason, profile, spec)))?;
+        let server = self.splits.catalog.me.id();
+        let at = self.splits.moment(&server);
+        held.write(held.record().planned(digest, &cut, &self.layout.shape, at)).await
+    }
+}
+
+/// A row that is not where it belongs, or comes twice.
+pub(super) fn misplaced(whose: &str, row: &model::RowView<'_>) -> Stop {
+    let message =
+        format!("{whose} holds a row that does not belong there, or out of order; the store is damaged");
+    let key = Some(split::Key::of(row));
+    Stop::Failed(Why { key, ..Why::new(Reason::Misplaced, message) })
+}
+
+fn refusal(reason: Reason, profile: &Profile, spec: &crate::namespace::SplitSpec) -> Why {
+    let message = match reason {
+        Reason::NotWide => format!(
+            "it has {} bytes, not more than the threshold of {}; nothing to split",
+            profile.bytes, spec.threshold_bytes
+        ),
+        _ => format!(
+            "it has {} bytes in {} events, {} of them in one; events are never cut",
+            profile.bytes, profile.events, profile.largest_event_bytes
+        ),
+    };
+    Why::new(reason, message)
+}

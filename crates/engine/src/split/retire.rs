@@ -1,0 +1,61 @@
+//! Taking a split out of use, and deleting targets that nobody reads.
+
+use model::PartitionKey;
+use split::Garbage;
+use store::ErrorKind;
+
+use super::held::{Held, Stop};
+use super::splits::{Splits, layout_of};
+use crate::Result;
+use crate::catalog::{Known, SplitsChange};
+use crate::view::{Cause, Decided};
+
+impl Splits {
+    /// Behind the barrier of a change that every server sees, no server reads the targets any more.
+    pub(super) async fn finish_retiring(&self, held: &mut Held<'_>) -> std::result::Result<(), Stop> {
+        let epoch = self.publish(&held.id.namespace, held.id.incarnation, None).await?;
+        self.catalog.barrier(epoch).await?;
+        let server = self.catalog.me.id();
+        held.write(held.record().retired(self.moment(&server))).await
+    }
+
+    /// Tells every server that splits of a namespace have changed; the epoch in which they know.
+    pub(super) async fn publish(
+        &self,
+        name: &model::NamespaceName,
+        incarnation: u32,
+        cause: Option<&Cause>,
+    ) -> Result<u64> {
+        let which = (name.clone(), incarnation);
+        let decide = |known: &Known, epoch| -> Result<Decided<()>> {
+            known.find_same(&which)?.change_splits(SplitsChange::Retired, epoch)
+        };
+        Ok(self.catalog.change(cause, decide).await?.1)
+    }
+
+    /// Deletes targets that are out of use for long enough.
+    pub(super) async fn clean(&self, held: &mut Held<'_>) -> std::result::Result<(), Stop> {
+        let now = self.env.clock.wall();
+        let due: Vec<Garbage> =
+            held.record().garbage.iter().filter(|garbage| garbage.after <= now).copied().collect();
+        if due.is_empty() {
+            return Ok(());
+        }
+        let dataset = self.catalog.find_same(&held.id.namespace, held.id.incarnation)?;
+        if let Some(layout) = layout_of(&dataset, &held.id.time_slice) {
+            let (table, consistency) = (dataset.wide_table(&layout), dataset.namespace.spec.consistency);
+            for garbage in &due {
+                for target in 0..garbage.targets {
+                    let event_bucket = garbage.start_event_bucket.saturating_add(target);
+                    let partition = PartitionKey { event_bucket, ..held.id.partition.clone() };
+                    match self.store.delete_partition(&table, &partition, consistency).await {
+                        // It was never made.
+                        Err(error) if error.kind() == ErrorKind::NoTable => {}
+                        deleted => deleted?,
+                    }
+                }
+            }
+        }
+        held.write(held.record().cleaned(&due)).await
+    }
+}

@@ -1,0 +1,10 @@
+//! Splits: found by reads, copied, proven equal; over one store in memory, on a clock that a test moves.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod corrupt;
+mod detect;
+mod doom;
+mod lifecycle;
+mod refuse;
+mod takeover;
+mod world;
