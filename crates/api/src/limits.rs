@@ -49,6 +49,9 @@ pub fn check(message: &str, bytes: &[u8]) -> Result<()> {
         "RemoveBlockRequest" => {
             at_most("time_series_ids", lists(bytes, 2).count(), BLOCKS_PER_CHANGE_MAX, "ids")
         }
+        "ListSplitsRequest" => {
+            at_most("states", lists(bytes, 2).count(), crate::convert::STATES_MAX, "states")
+        }
         "UpdateNamespaceRequest" => {
             let paths = lists(bytes, 2).flat_map(|mask| lists(mask, 1)).count();
             at_most("update_mask", paths, crate::convert::MASK_PATHS_MAX, "paths")
@@ -221,6 +224,12 @@ mod tests {
         };
         assert_eq!(judge(&remove(1_000)), "ok");
         assert_eq!(judge(&remove(1_001)), "RANGE_TOO_WIDE time_series_ids: 1001 ids; send at most 1000");
+        let splits = |states| crate::admin::v1::ListSplitsRequest {
+            states: vec!["FAILED".to_owned(); states],
+            ..Default::default()
+        };
+        assert_eq!(judge(&splits(11)), "ok");
+        assert_eq!(judge(&splits(12)), "RANGE_TOO_WIDE states: 12 states; send at most 11");
         let update = |paths| crate::admin::v1::UpdateNamespaceRequest {
             update_mask: Some(prost_types::FieldMask { paths: vec!["slo".to_owned(); paths] }),
             ..Default::default()

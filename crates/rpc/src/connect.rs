@@ -3,6 +3,7 @@
 //!
 //! Every call goes through the same gRPC routes, so the two cannot disagree.
 
+use api::convert::AUTHOR_HEADER;
 use api::json::Codec;
 use api::limits::REQUEST_BYTES_MAX;
 use axum::body::{Body, Bytes};
@@ -61,8 +62,10 @@ async fn bridge(
     *call.version_mut() = http::Version::HTTP_2;
     call.headers_mut().insert(header::CONTENT_TYPE, http::HeaderValue::from_static("application/grpc"));
     call.headers_mut().insert(header::TE, http::HeaderValue::from_static("trailers"));
-    if let Some(deadline) = parts.headers.get(TIMEOUT_HEADER) {
-        call.headers_mut().insert(TIMEOUT_HEADER, deadline.clone());
+    for name in [TIMEOUT_HEADER, AUTHOR_HEADER] {
+        if let Some(value) = parts.headers.get(name) {
+            call.headers_mut().insert(name, value.clone());
+        }
     }
     let answer = match routes.oneshot(call).await {
         Ok(answer) => answer,

@@ -29,11 +29,13 @@ pub(crate) const fn code(reason: Reason) -> (Code, Option<Duration>) {
             (Code::InvalidArgument, None)
         }
         Reason::EventTooOld | Reason::EventInFuture => (Code::OutOfRange, None),
-        Reason::NamespaceNotFound | Reason::SliceNotFound => (Code::NotFound, None),
+        Reason::NamespaceNotFound | Reason::SliceNotFound | Reason::SplitNotFound => (Code::NotFound, None),
         Reason::IdBlocked => (Code::PermissionDenied, None),
         Reason::NamespaceExists => (Code::AlreadyExists, None),
         // The same request would be refused again: read the object, then send another one.
         Reason::EtagMismatch => (Code::Aborted, None),
+        // Something else has to happen first: time has to pass, or the split has to be in another state.
+        Reason::SplitNotImmutable | Reason::SplitRefused => (Code::FailedPrecondition, None),
         Reason::RateLimited => (Code::ResourceExhausted, Some(RETRY_SOON)),
         // It would not fit the next time either.
         Reason::ReadBudgetExceeded => (Code::ResourceExhausted, None),
@@ -95,6 +97,9 @@ EVENT_TOO_OLD        OutOfRange          -
 EVENT_IN_FUTURE      OutOfRange          -
 NAMESPACE_NOT_FOUND  NotFound            -
 SLICE_NOT_FOUND      NotFound            -
+SPLIT_NOT_FOUND      NotFound            -
+SPLIT_NOT_IMMUTABLE  FailedPrecondition  -
+SPLIT_REFUSED        FailedPrecondition  -
 ID_BLOCKED           PermissionDenied    -
 NAMESPACE_EXISTS     AlreadyExists       -
 ETAG_MISMATCH        Aborted             -

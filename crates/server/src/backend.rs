@@ -20,6 +20,8 @@ use crate::{Error, certificates};
 const STORE_WITHIN: Duration = Duration::from_secs(30);
 /// Measuring a table reads all of it.
 const MEASURE_WITHIN: Duration = Duration::from_secs(3_600);
+/// Deleting a partition of the embedded store takes as long as reading it.
+const DELETE_WITHIN: Duration = Duration::from_secs(600);
 /// Lanes for small scans for each one for wide scans: a small one takes little, and none should wait.
 const SMALL_PER_WIDE: usize = 4;
 /// Wide scans of a store elsewhere: they wait for other machines and take no core here.
@@ -138,7 +140,9 @@ pub(crate) fn layered(
     registry: &mut Registry,
     env: &Env,
 ) -> Arc<dyn Store> {
-    let deadlines = Deadlines::all(STORE_WITHIN).with(Op::Histogram, MEASURE_WITHIN);
+    let deadlines = Deadlines::all(STORE_WITHIN)
+        .with(Op::Histogram, MEASURE_WITHIN)
+        .with(Op::DeletePartition, DELETE_WITHIN);
     let laned = Layered::new(store, LaneLayer::new(Arc::clone(&env.spawn), lanes));
     let timed = Layered::new(Arc::new(laned), TimeoutLayer::new(Arc::clone(&env.clock), deadlines));
     Arc::new(Layered::new(Arc::new(timed), MetricsLayer::new(registry, Arc::clone(&env.clock))))

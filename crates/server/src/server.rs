@@ -43,7 +43,7 @@ impl Server {
         let Running { engine, sign, env, .. } = &running;
         let (upkeep, stopped) = watch::channel(false);
         let work = Upkeep { engine: engine.clone(), store, sign: Arc::clone(sign), env: env.clone() };
-        env.spawn.task("braid-upkeep", Box::pin(work.run(stopped)));
+        work.start(&stopped);
         Self { running, upkeep }
     }
 
@@ -60,6 +60,10 @@ impl Server {
         sign.set(Readiness::NotReady("stopping; use another server, or start it again".to_owned())).await;
         listening.stop(&*env.clock, grace).await;
         engine.flush_queue().await;
+        // Nobody has to wait for it any more.
+        if let Err(error) = engine.leave().await {
+            tracing::debug!(%error, "the others are not told that this server is gone; they find out");
+        }
         drop(engine);
         backend.close().await;
     }

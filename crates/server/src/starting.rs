@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use engine::{Engine, ReadLimits};
+use engine::{Engine, Member, Options, ReadLimits, SplitLimits};
 use env::Env;
 use prometheus_client::registry::Registry;
 use rpc::{Health, Host, Limits, Readiness, Serving};
@@ -60,7 +60,7 @@ impl Starting {
 
     /// Opens the store and serves. When this returns, requests are answered.
     pub async fn open(self) -> Result<Server, Error> {
-        let loaded = load(&self.config, &self.env).await?;
+        let loaded = load(&self.config, self.address(), &self.env).await?;
         self.serve(loaded).await
     }
 
@@ -68,7 +68,7 @@ impl Starting {
     /// waiting can mend is still an error.
     pub async fn open_when_there(self) -> Result<Server, Error> {
         loop {
-            match load(&self.config, &self.env).await {
+            match load(&self.config, self.address(), &self.env).await {
                 Ok(loaded) => return self.serve(loaded).await,
                 Err(error) if self.config.store.backend.is_elsewhere() && error.may_pass() => {
                     if self.sign.set(Readiness::NotReady(error.to_string())).await {
@@ -107,13 +107,25 @@ impl Starting {
 }
 
 /// Opens the store and loads what is in it.
-async fn load(config: &Config, env: &Env) -> Result<Loaded, Error> {
+async fn load(config: &Config, address: SocketAddr, env: &Env) -> Result<Loaded, Error> {
     let backend = Opened::open(config, env).await?;
     let mut registry = Registry::default();
     backend.register_metrics(&mut registry);
     let store = backend::layered(backend.store(), backend::lanes(config), &mut registry, env);
     let reads = ReadLimits { running: config.limits.reads, waiting: config.limits.reads_waiting };
-    let engine = Engine::open_with(Arc::clone(&store), env.clone(), reads).await?;
+    let member = Member {
+        address: address.to_string(),
+        program: format!("braid {VERSION}"),
+        // The embedded store belongs to one process.
+        alone: !config.store.backend.is_elsewhere(),
+    };
+    let splits = SplitLimits {
+        at_once: config.limits.splits,
+        bytes_per_second: config.limits.split_bytes_per_second,
+        ..SplitLimits::default()
+    };
+    let options = Options { reads, member, splits, ..Options::default() };
+    let engine = Engine::open_with(Arc::clone(&store), env.clone(), options).await?;
     let keys = keys::load_or_make(&*store, &*env.random).await?;
     Ok(Loaded { backend, store, engine, keys, registry })
 }

@@ -1,5 +1,5 @@
-//! What happens without a request: slices are made ahead and dropped after their time, blocked ids of other servers are
-//! taken over, and the store is asked whether it still takes writes.
+//! What happens without a request: what other servers change is taken over, slices are made ahead and dropped after their time,
+//! and the store is asked whether it still takes writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,10 +10,16 @@ use rpc::{Health, Readiness};
 use store::Store;
 use tokio::sync::watch;
 
-/// How often the store is asked, also for blocked ids.
+/// How often the store is asked, also for what has changed.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// Slices are looked after once in so many looks.
-const LOOKS_PER_KEEPING: u32 = 10;
+/// Slices are looked after once in so many rounds.
+const ROUNDS_PER_KEEPING: u32 = 10;
+/// Workers look so often for splits that other servers have made work of, or whose time has come.
+const SPLITS_EVERY: Duration = Duration::from_secs(5);
+/// Splits are counted, for the metrics, once in so many rounds.
+const ROUNDS_PER_COUNT: u32 = 30;
+/// Left-over tables are looked for once in so many.
+const ROUNDS_PER_SWEEP: u32 = 3_600;
 
 /// Says how the process is, to all who ask.
 pub(crate) struct Sign {
@@ -38,6 +44,7 @@ impl Sign {
 }
 
 /// What upkeep works on.
+#[derive(Clone)]
 pub(crate) struct Upkeep {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
@@ -46,17 +53,93 @@ pub(crate) struct Upkeep {
 }
 
 impl Upkeep {
-    /// Runs until `stopped` says so.
-    pub(crate) async fn run(self, mut stopped: watch::Receiver<bool>) {
-        for look in (0_u32..).cycle() {
+    /// Starts all kinds of work, until `stopped` says so. They run apart: the lease must not wait for a slice to be dropped.
+    pub(crate) fn start(self, stopped: &watch::Receiver<bool>) {
+        let (spawn, keeper) = (Arc::clone(&self.env.spawn), self.clone());
+        spawn.task("braid-detections", Box::pin(self.clone().detect(stopped.clone())));
+        for _ in 0..self.engine.splits_at_once() {
+            spawn.task("braid-split", Box::pin(self.clone().split(stopped.clone())));
+        }
+        spawn.task("braid-refresh", Box::pin(self.follow(stopped.clone())));
+        spawn.task("braid-keeper", Box::pin(keeper.keep(stopped.clone())));
+    }
+
+    /// Makes candidates of what reads find.
+    async fn detect(self, mut stopped: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                () = self.engine.detection() => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+            if let Err(error) = self.engine.take_detections().await {
+                tracing::warn!(%error, "a wide partition could not be noted; the next read finds it again");
+            }
+        }
+    }
+
+    /// Works on splits. What is under way at the stop is left as it is: another worker goes on from its checkpoint.
+    async fn split(self, mut stopped: watch::Receiver<bool>) {
+        loop {
+            let worked = tokio::select! {
+                worked = self.engine.work_on_splits() => worked,
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            };
+            match worked {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(error) => tracing::warn!(%error, "splits could not be looked after; tried again soon"),
+            }
+            tokio::select! {
+                () = self.engine.split_work() => {}
+                () = self.env.clock.sleep(SPLITS_EVERY) => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    /// Follows what other servers change, and looks whether the store is well.
+    async fn follow(self, mut stopped: watch::Receiver<bool>) {
+        loop {
+            self.refresh().await;
             self.look().await;
-            self.refresh_blocks().await;
-            if look % LOOKS_PER_KEEPING == 0 {
-                self.keep_slices().await;
+            tokio::select! {
+                () = self.env.clock.sleep(LOOK_EVERY) => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    /// Looks after slices and what is left behind.
+    async fn keep(self, mut stopped: watch::Receiver<bool>) {
+        for round in (0_u32..).cycle() {
+            tokio::select! {
+                () = self.keep_once(round) => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
             }
             tokio::select! {
                 () = self.env.clock.sleep(LOOK_EVERY) => {}
                 _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    async fn keep_once(&self, round: u32) {
+        if let Err(error) = self.engine.settle().await {
+            tracing::warn!(%error, "changes could not be written down; tried again soon");
+        }
+        if round.is_multiple_of(ROUNDS_PER_KEEPING) {
+            self.keep_slices().await;
+        }
+        if round.is_multiple_of(ROUNDS_PER_COUNT)
+            && let Err(error) = self.engine.count_splits().await
+        {
+            tracing::warn!(%error, "splits could not be counted; tried again");
+        }
+        if round.is_multiple_of(ROUNDS_PER_SWEEP) {
+            match self.engine.sweep_tables().await {
+                Ok(0) => {}
+                Ok(swept) => tracing::info!(swept, "tables dropped that nothing named any more"),
+                Err(error) => tracing::warn!(%error, "left-over tables could not be looked for; tried again"),
             }
         }
     }
@@ -76,12 +159,18 @@ impl Upkeep {
         }
     }
 
-    /// What other servers have blocked holds here a look later.
-    async fn refresh_blocks(&self) {
-        match self.engine.refresh_blocks().await {
+    /// What other servers have changed holds here a look later.
+    async fn refresh(&self) {
+        let was_leased = self.engine.is_leased();
+        match self.engine.refresh().await {
             Ok(0) => {}
-            Ok(namespaces) => tracing::info!(namespaces, "blocked ids taken over from other servers"),
-            Err(error) => tracing::warn!(%error, "blocked ids could not be refreshed; tried again soon"),
+            Ok(changes) => tracing::debug!(changes, "taken over from other servers"),
+            Err(error) => tracing::warn!(%error, "the view cannot be refreshed; tried again soon"),
+        }
+        if was_leased && !self.engine.is_leased() {
+            tracing::error!(
+                "the lease is lost: reads may be partial, and writes are accepted by this server's own clock for an hour"
+            );
         }
     }
 
@@ -95,6 +184,9 @@ impl Upkeep {
             Ok(0) => {}
             Ok(made) => tracing::info!(made, "slices made ahead"),
             Err(error) => tracing::warn!(%error, "slices could not be made ahead; tried again soon"),
+        }
+        if let Err(error) = self.engine.close_time().await {
+            tracing::warn!(%error, "time could not be closed; tried again soon");
         }
     }
 }
@@ -116,13 +208,14 @@ mod tests {
         let there = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
         let name = NamespaceName::new("plays").unwrap();
         there.create_namespace(&name, NamespaceSpec::default()).await.unwrap();
-        let here = Engine::open(Arc::clone(&store), env.clone()).await.unwrap();
+        let here =
+            Engine::open_with(Arc::clone(&store), env.clone(), engine::Options::default()).await.unwrap();
         let (readiness, _) = watch::channel(Readiness::Ready);
         let sign = Arc::new(Sign { readiness, health: Health::new().await.unwrap() });
         let upkeep = Upkeep { engine: here.clone(), store, sign, env: env.clone() };
         let (stop, stopped) = watch::channel(false);
-        env.spawn.task("upkeep", Box::pin(upkeep.run(stopped)));
-        clock.sleepers(1).await;
+        upkeep.start(&stopped);
+        clock.sleepers(4).await;
         let block = NewBlock {
             series: SeriesId::new("hot").unwrap(),
             reads: true,
@@ -135,7 +228,7 @@ mod tests {
         there.add_blocks(&name, vec![block]).await.unwrap();
         assert_eq!(here.list_blocks(&name).unwrap().len(), 0);
         clock.advance(LOOK_EVERY);
-        clock.sleepers(1).await;
+        clock.sleepers(4).await;
         assert_eq!(here.list_blocks(&name).unwrap().len(), 1);
         stop.send_replace(true);
     }

@@ -4,7 +4,10 @@
 //! backwards. What the fields mean together is the engine's to judge.
 
 mod aggregate;
+mod audit;
+mod backfill;
 mod block;
+mod cause;
 mod explain;
 mod histogram;
 mod namespace;
@@ -12,11 +15,18 @@ mod page;
 mod read;
 mod search;
 mod slice;
+mod split;
+mod split_asked;
+mod split_settings;
 mod time;
+mod worker;
 mod write;
 
 pub use aggregate::{Aggregate, aggregate_request, aggregate_response};
+pub use audit::{AuditPage, audit_request};
+pub use backfill::{backfill_to_wire, new_backfill};
 pub use block::{block_page, block_to_wire, new_blocks, unblocked};
+pub use cause::{AUTHOR_CHARS_MAX, AUTHOR_HEADER, cause};
 pub use explain::explain_response;
 pub use histogram::histogram_to_wire;
 pub(crate) use namespace::MASK_PATHS_MAX;
@@ -25,5 +35,11 @@ pub use page::EncodedPage;
 pub use read::{Read, read_request, read_response};
 pub use search::search_request;
 pub use slice::slice_to_wire;
+pub use split::{split_to_wire, wide_to_wire};
+pub(crate) use split_asked::STATES_MAX;
+pub use split_asked::{
+    SplitsAsked, WideAsked, new_split, split_named, splits_request, splits_response, wide_request,
+};
 pub use time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
+pub use worker::worker_to_wire;
 pub use write::{write_request, write_response};

@@ -6,6 +6,7 @@ use engine::{Error, Named, Namespace, NamespaceSpec, Result, Shape, Storage};
 use model::NamespaceName;
 use prost_types::FieldMask;
 
+use super::split_settings::{self, split_settings_to_wire};
 use super::time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
 use crate::admin::v1;
 use crate::clip::clip;
@@ -40,12 +41,12 @@ pub fn changed_spec(
         let problem = format!("names {} fields; name at most {MASK_PATHS_MAX}", paths.len());
         return Err(Error::field("update_mask", problem));
     }
-    if let Some(unknown) = paths.iter().find(|path| !FIELDS.iter().any(|field| field.is_named_by(path))) {
+    if let Some(unknown) = paths.iter().find(|path| !fields().any(|field| field.is_named_by(path))) {
         let unknown = clip(unknown, QUOTE_CHARS_MAX);
         return Err(Error::field("update_mask", format!("`{unknown}` cannot be changed; name {}", known())));
     }
     let defaults = NamespaceSpec::default();
-    for field in &FIELDS {
+    for field in fields() {
         let named = paths.iter().any(|path| field.is_named_by(path));
         if paths.is_empty() || named {
             let set = (field.set)(wire, &mut spec, field.path)?;
@@ -57,12 +58,17 @@ pub fn changed_spec(
     Ok(spec)
 }
 
+/// Every field that can be set.
+fn fields() -> impl Iterator<Item = &'static Field> {
+    FIELDS.iter().chain(&split_settings::FIELDS)
+}
+
 /// One field that can be set.
-struct Field {
-    path: &'static str,
+pub(super) struct Field {
+    pub(super) path: &'static str,
     /// Takes it from the wire and says whether it was there.
-    set: fn(&v1::Namespace, &mut NamespaceSpec, &str) -> Result<bool>,
-    reset: fn(&mut NamespaceSpec, &NamespaceSpec),
+    pub(super) set: fn(&v1::Namespace, &mut NamespaceSpec, &str) -> Result<bool>,
+    pub(super) reset: fn(&mut NamespaceSpec, &NamespaceSpec),
 }
 
 impl Field {
@@ -72,7 +78,7 @@ impl Field {
     }
 }
 
-const FIELDS: [Field; 12] = [
+static FIELDS: [Field; 12] = [
     Field {
         path: "shape.seconds_per_slice",
         set: |wire, spec, _| {
@@ -162,8 +168,8 @@ const FIELDS: [Field; 12] = [
     },
 ];
 
-/// The wire cannot tell 0 from absent, and no shape has a 0.
-fn number<N: Default + PartialEq>(wire: Option<N>, to: &mut N) -> bool {
+/// The wire cannot tell 0 from absent, and nothing that is counted may be 0.
+pub(super) fn number<N: Default + PartialEq>(wire: Option<N>, to: &mut N) -> bool {
     match wire.filter(|number| *number != N::default()) {
         Some(number) => {
             *to = number;
@@ -180,7 +186,7 @@ fn duration(path: &str, wire: Option<prost_types::Duration>, to: &mut Duration) 
 }
 
 /// One of a few names; the wire cannot tell the empty one from absent, and where it means something that is the default.
-fn named<N: Named>(path: &str, wire: &str, to: &mut N) -> Result<bool> {
+pub(super) fn named<N: Named>(path: &str, wire: &str, to: &mut N) -> Result<bool> {
     if wire.is_empty() {
         return Ok(false);
     }
@@ -194,8 +200,8 @@ fn named<N: Named>(path: &str, wire: &str, to: &mut N) -> Result<bool> {
 
 /// Every path that a mask may name.
 fn known() -> String {
-    let groups = FIELDS.iter().filter_map(|field| field.path.split_once('.')).map(|(group, _)| group);
-    let mut paths: Vec<&str> = groups.chain(FIELDS.iter().map(|field| field.path)).collect();
+    let groups = fields().filter_map(|field| field.path.split_once('.')).map(|(group, _)| group);
+    let mut paths: Vec<&str> = groups.chain(fields().map(|field| field.path)).collect();
     paths.sort_unstable();
     paths.dedup();
     paths.join(", ")
@@ -227,6 +233,7 @@ pub fn namespace_to_wire(namespace: &Namespace) -> v1::Namespace {
         created: Some(timestamp_to_wire(namespace.created)),
         consistency: spec.consistency.name().to_owned(),
         storage: Some(storage_to_wire(spec.storage)),
+        split: Some(split_settings_to_wire(&spec.split)),
     }
 }
 

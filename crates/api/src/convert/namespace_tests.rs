@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Compaction, Compression, Consistency, Reason};
+use engine::{Compaction, Compression, Consistency, Reason, SplitPolicy, SplitSpec};
 use prost_types::Duration as WireDuration;
 
 use super::*;
@@ -27,6 +27,7 @@ fn other() -> NamespaceSpec {
         read_max: Duration::from_secs(6),
         consistency: Consistency::LocalOne,
         storage: Storage { compaction: Compaction::Leveled, compression: Compression::Zstd },
+        split: SplitSpec { policy: SplitPolicy::Off, ..SplitSpec::default() },
     }
 }
 
@@ -67,7 +68,16 @@ fn what_is_shown_can_be_sent_back() {
     assert_eq!((wire.name.as_str(), wire.incarnation, wire.etag.as_str()), ("orders", 3, "e1"));
     assert_eq!(wire.created, Some(prost_types::Timestamp { seconds: 1, nanos: 500_000_000 }));
     assert_eq!(changed_spec(&NamespaceSpec::default(), &wire, None).unwrap(), other());
-    let all = mask(&["shape", "accept_limit", "future_limit", "retention", "slo", "consistency", "storage"]);
+    let all = mask(&[
+        "shape",
+        "accept_limit",
+        "future_limit",
+        "retention",
+        "slo",
+        "consistency",
+        "storage",
+        "split",
+    ]);
     assert_eq!(changed_spec(&NamespaceSpec::default(), &wire, Some(&all)).unwrap(), other());
 }
 
@@ -97,6 +107,7 @@ fn a_mask_changes_what_it_names_and_nothing_else() {
     check(&["storage"], |spec| spec.storage = other().storage);
     check(&["storage.compaction"], |spec| spec.storage.compaction = Compaction::Leveled);
     check(&["storage.compression"], |spec| spec.storage.compression = Compression::Zstd);
+    check(&["split"], |spec| spec.split = other().split);
     check(&["slo", "accept_limit"], |spec| {
         spec.accept_limit = other().accept_limit;
         spec.read_target = other().read_target;
@@ -116,7 +127,8 @@ fn an_empty_mask_is_no_mask() {
 fn unknown_paths_are_refused_with_the_known_ones() {
     let known = "accept_limit, consistency, future_limit, retention, retention.close_after, retention.delete_after, shape, \
                  shape.buckets_per_id, shape.seconds_per_bucket, shape.seconds_per_slice, slo, slo.read_max, \
-                 slo.read_target, storage, storage.compaction, storage.compression";
+                 slo.read_target, split, split.layout, split.max_split_buckets, split.policy, split.strategy, \
+                 split.target_bytes, split.threshold_bytes, storage, storage.compaction, storage.compression";
     for path in ["name", "etag", "shap", "shape.", "shape.seconds", "", "*", "slo.read_max.seconds"] {
         let error = changed_spec(&other(), &shown(&other()), Some(&mask(&["shape", path]))).unwrap_err();
         assert_eq!(error.reason(), Reason::FieldInvalid);

@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use api::admin::v1 as admin;
+use api::convert::{AUTHOR_CHARS_MAX, AUTHOR_HEADER};
 use api::v1;
-use tonic::Streaming;
+use tonic::metadata::AsciiMetadataValue;
 use tonic::transport::{Channel, Endpoint};
+use tonic::{Request, Streaming};
 
 use super::CallError;
 use crate::generated::client::admin::block_service_client::BlockServiceClient;
 use crate::generated::client::admin::namespace_service_client::NamespaceServiceClient;
 use crate::generated::client::admin::ops_service_client::OpsServiceClient;
+use crate::generated::client::admin::split_service_client::SplitServiceClient;
 use crate::generated::client::v1::time_series_service_client::TimeSeriesServiceClient;
 
 /// How long reaching the server may take.
@@ -29,10 +32,13 @@ pub struct Client {
     events: TimeSeriesServiceClient<Channel>,
     namespaces: NamespaceServiceClient<Channel>,
     blocks: BlockServiceClient<Channel>,
+    pub(super) splits: SplitServiceClient<Channel>,
     ops: OpsServiceClient<Channel>,
+    /// Who asks for changes.
+    author: Option<AsciiMetadataValue>,
 }
 
-type Answer<T> = Result<T, CallError>;
+pub(super) type Answer<T> = Result<T, CallError>;
 
 impl Client {
     /// A client for the server at `url`, such as `http://127.0.0.1:7420`; the scheme may be left out.
@@ -57,8 +63,29 @@ impl Client {
             namespaces: NamespaceServiceClient::new(channel.clone())
                 .max_decoding_message_size(ANSWER_BYTES_MAX),
             blocks: BlockServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
-            ops: OpsServiceClient::new(channel),
+            splits: SplitServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            ops: OpsServiceClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX),
+            author: None,
         })
+    }
+
+    /// Asks for changes in this name, as far as it can be sent.
+    #[must_use]
+    pub fn with_author(self, author: &str) -> Self {
+        let plain: String = author.chars().filter(|c| !c.is_control()).take(AUTHOR_CHARS_MAX).collect();
+        let author = Some(plain).filter(|plain| !plain.trim().is_empty());
+        Self {
+            author: author.and_then(|plain| AsciiMetadataValue::try_from(plain.into_bytes()).ok()),
+            ..self
+        }
+    }
+
+    pub(super) fn asked<T>(&self, request: T) -> Request<T> {
+        let mut request = Request::new(request);
+        if let Some(author) = &self.author {
+            request.metadata_mut().insert(AUTHOR_HEADER, author.clone());
+        }
+        request
     }
 
     /// Writes events; they are durable when this returns.
@@ -110,7 +137,7 @@ impl Client {
 
     /// Makes a namespace.
     pub async fn create_namespace(&self, request: admin::CreateNamespaceRequest) -> Answer<admin::Namespace> {
-        Ok(self.namespaces.clone().create_namespace(request).await?.into_inner())
+        Ok(self.namespaces.clone().create_namespace(self.asked(request)).await?.into_inner())
     }
 
     /// One namespace.
@@ -126,7 +153,7 @@ impl Client {
 
     /// Changes a namespace.
     pub async fn update_namespace(&self, request: admin::UpdateNamespaceRequest) -> Answer<admin::Namespace> {
-        Ok(self.namespaces.clone().update_namespace(request).await?.into_inner())
+        Ok(self.namespaces.clone().update_namespace(self.asked(request)).await?.into_inner())
     }
 
     /// Deletes a namespace with its data.
@@ -134,7 +161,7 @@ impl Client {
         &self,
         request: admin::DeleteNamespaceRequest,
     ) -> Answer<admin::DeleteNamespaceResponse> {
-        Ok(self.namespaces.clone().delete_namespace(request).await?.into_inner())
+        Ok(self.namespaces.clone().delete_namespace(self.asked(request)).await?.into_inner())
     }
 
     /// The slices of a namespace.
@@ -151,9 +178,36 @@ impl Client {
         Ok(self.namespaces.clone().get_partition_histogram(request).await?.into_inner())
     }
 
+    /// The widest partitions that are known.
+    pub async fn list_wide_partitions(
+        &self,
+        request: admin::ListWidePartitionsRequest,
+    ) -> Answer<admin::ListWidePartitionsResponse> {
+        Ok(self.namespaces.clone().list_wide_partitions(request).await?.into_inner())
+    }
+
+    /// Opens a range of time for old events.
+    pub async fn begin_backfill(&self, request: admin::BeginBackfillRequest) -> Answer<admin::Backfill> {
+        Ok(self.namespaces.clone().begin_backfill(self.asked(request)).await?.into_inner())
+    }
+
+    /// Ends a backfill.
+    pub async fn end_backfill(
+        &self,
+        request: admin::EndBackfillRequest,
+    ) -> Answer<admin::EndBackfillResponse> {
+        Ok(self.namespaces.clone().end_backfill(self.asked(request)).await?.into_inner())
+    }
+
+    /// The backfills of a namespace.
+    pub async fn list_backfills(&self, namespace: &str) -> Answer<admin::ListBackfillsResponse> {
+        let request = admin::ListBackfillsRequest { namespace: namespace.to_owned() };
+        Ok(self.namespaces.clone().list_backfills(request).await?.into_inner())
+    }
+
     /// Blocks ids.
     pub async fn add_blocks(&self, request: admin::AddBlockRequest) -> Answer<admin::AddBlockResponse> {
-        Ok(self.blocks.clone().add_block(request).await?.into_inner())
+        Ok(self.blocks.clone().add_block(self.asked(request)).await?.into_inner())
     }
 
     /// Unblocks ids.
@@ -161,7 +215,7 @@ impl Client {
         &self,
         request: admin::RemoveBlockRequest,
     ) -> Answer<admin::RemoveBlockResponse> {
-        Ok(self.blocks.clone().remove_block(request).await?.into_inner())
+        Ok(self.blocks.clone().remove_block(self.asked(request)).await?.into_inner())
     }
 
     /// One page of the blocked ids of a namespace.
@@ -172,6 +226,16 @@ impl Client {
     /// What runs there.
     pub async fn server_info(&self) -> Answer<admin::ServerInfo> {
         Ok(self.ops.clone().get_server_info(admin::GetServerInfoRequest {}).await?.into_inner())
+    }
+
+    /// All servers.
+    pub async fn list_workers(&self) -> Answer<admin::ListWorkersResponse> {
+        Ok(self.ops.clone().list_workers(admin::ListWorkersRequest {}).await?.into_inner())
+    }
+
+    /// One page of who changed what.
+    pub async fn list_audit(&self, request: admin::ListAuditRequest) -> Answer<admin::ListAuditResponse> {
+        Ok(self.ops.clone().list_audit(request).await?.into_inner())
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod error;
+mod splits;
 
 pub use calls::{Client, Pages};
 pub use error::CallError;

@@ -15,26 +15,31 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    async fn add(&self, request: wire::AddBlockRequest) -> Answer<wire::AddBlockResponse> {
+    async fn add(&self, request: Request<wire::AddBlockRequest>) -> Answer<wire::AddBlockResponse> {
+        let (metadata, _, request) = request.into_parts();
+        let author = request.blocks.first().map_or("", |block| &block.author);
+        let engine = self.host.because_or(author, &metadata, &request.reason)?;
         let (validate_only, reason) = (request.validate_only, request.reason.clone());
         let (name, blocks) = new_blocks(request)?;
         let blocks = if validate_only {
-            self.host.engine.check_blocks(&name, blocks)?
+            engine.check_blocks(&name, blocks)?
         } else {
-            let made = self.host.engine.add_blocks(&name, blocks).await?;
+            let made = engine.add_blocks(&name, blocks).await?;
             tracing::info!(namespace = name.as_str(), blocks = made.len(), reason, "ids blocked");
             made
         };
         Ok(wire::AddBlockResponse { blocks: blocks.iter().map(block_to_wire).collect() })
     }
 
-    async fn remove(&self, request: wire::RemoveBlockRequest) -> Answer<wire::RemoveBlockResponse> {
+    async fn remove(&self, request: Request<wire::RemoveBlockRequest>) -> Answer<wire::RemoveBlockResponse> {
+        let (metadata, _, request) = request.into_parts();
+        let engine = self.host.because(&metadata, &request.reason)?;
         let (name, ids) = unblocked(&request)?;
         let blocks = if request.validate_only {
-            let present = self.host.engine.list_blocks(&name)?;
+            let present = engine.list_blocks(&name)?;
             present.into_iter().filter(|block| ids.contains(&block.series)).collect()
         } else {
-            let removed = self.host.engine.remove_blocks(&name, ids).await?;
+            let removed = engine.remove_blocks(&name, ids).await?;
             let reason = request.reason;
             tracing::info!(namespace = name.as_str(), blocks = removed.len(), reason, "ids unblocked");
             removed
@@ -49,14 +54,14 @@ impl BlockService for Blocks {
         &self,
         request: Request<wire::AddBlockRequest>,
     ) -> Result<Response<wire::AddBlockResponse>, Status> {
-        answer(self.add(request.into_inner())).await
+        answer(self.add(request)).await
     }
 
     async fn remove_block(
         &self,
         request: Request<wire::RemoveBlockRequest>,
     ) -> Result<Response<wire::RemoveBlockResponse>, Status> {
-        answer(self.remove(request.into_inner())).await
+        answer(self.remove(request)).await
     }
 
     async fn list_blocks(

@@ -1,9 +1,11 @@
 //! What the services need of the process they run in.
 
+use api::convert::{AUTHOR_CHARS_MAX, AUTHOR_HEADER, cause};
 use api::token::TokenKeys;
-use engine::Engine;
+use engine::{Engine, Result as Answer};
 use env::Env;
 use tokio::sync::watch;
+use tonic::metadata::MetadataMap;
 
 /// Whether the process takes requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,4 +33,21 @@ pub struct Host {
     pub started: i64,
     /// Whether it takes requests.
     pub readiness: watch::Receiver<Readiness>,
+}
+
+impl Host {
+    /// The engine, for changes that whoever called asks for.
+    pub(crate) fn because(&self, metadata: &MetadataMap, reason: &str) -> Answer<Engine> {
+        self.because_or("", metadata, reason)
+    }
+
+    /// The same; where the call names no author, `author` asks.
+    pub(crate) fn because_or(&self, author: &str, metadata: &MetadataMap, reason: &str) -> Answer<Engine> {
+        let named = metadata.get(AUTHOR_HEADER).map(|value| value.as_encoded_bytes());
+        let mut cause = cause(named, reason)?;
+        if cause.author.is_empty() {
+            cause.author = author.chars().filter(|c| !c.is_control()).take(AUTHOR_CHARS_MAX).collect();
+        }
+        Ok(self.engine.because(cause))
+    }
 }

@@ -1,9 +1,11 @@
-//! The services: wire to engine and back. One file a service, no decisions.
+//! The services: wire to engine and back. One file a service, backfills and streams beside theirs; no decisions.
 
+mod backfill;
 mod block;
 mod host;
 mod namespace;
 mod ops;
+mod split;
 mod stream;
 mod timeseries;
 
@@ -11,4 +13,5 @@ pub(crate) use block::Blocks;
 pub use host::{Host, Readiness};
 pub(crate) use namespace::Namespaces;
 pub(crate) use ops::Ops;
+pub(crate) use split::Splits;
 pub(crate) use timeseries::TimeSeries;

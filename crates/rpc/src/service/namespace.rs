@@ -1,14 +1,16 @@
-//! `NamespaceService`: make, show, change, delete; list slices and the sizes of their partitions.
+//! `NamespaceService`: make, show, change, delete; list slices and the sizes of their partitions. Backfills are in
+//! [`super::backfill`].
 
 use api::admin::v1 as wire;
 use api::convert::{
-    changed_spec, histogram_to_wire, namespace_name, namespace_to_wire, new_namespace, slice_to_wire,
+    WideAsked, changed_spec, histogram_to_wire, namespace_name, namespace_to_wire, new_namespace,
+    slice_to_wire, wide_request, wide_to_wire,
 };
 use engine::{Error, Namespace, NamespaceSpec, Reason, Result as Answer};
 use tonic::{Request, Response, Status};
 
-use super::Host;
 use super::timeseries::answer;
+use super::{Host, backfill};
 use crate::generated::server::admin::namespace_service_server::NamespaceService;
 
 /// The service.
@@ -17,11 +19,13 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    async fn create(&self, request: wire::CreateNamespaceRequest) -> Answer<wire::Namespace> {
+    async fn create(&self, request: Request<wire::CreateNamespaceRequest>) -> Answer<wire::Namespace> {
+        let (metadata, _, request) = request.into_parts();
+        let engine = self.host.because(&metadata, &request.reason)?;
         let (name, spec) = new_namespace(request.namespace.as_ref())?;
         if request.validate_only {
             spec.check()?;
-            if self.host.engine.get_namespace(&name).is_ok() {
+            if engine.get_namespace(&name).is_ok() {
                 let message = format!("namespace `{}` exists; choose another name", name.as_str());
                 return Err(Error::new(Reason::NamespaceExists, message));
             }
@@ -29,38 +33,45 @@ impl Namespaces {
             let would = Namespace { name, incarnation: 0, spec, created, etag: String::new() };
             return Ok(namespace_to_wire(&would));
         }
-        let made = self.host.engine.create_namespace(&name, spec).await?;
+        let made = engine.create_namespace(&name, spec).await?;
         tracing::info!(namespace = name.as_str(), reason = request.reason, "namespace created");
         Ok(namespace_to_wire(&made))
     }
 
-    async fn update(&self, request: wire::UpdateNamespaceRequest) -> Answer<wire::Namespace> {
+    async fn update(&self, request: Request<wire::UpdateNamespaceRequest>) -> Answer<wire::Namespace> {
+        let (metadata, _, request) = request.into_parts();
+        let engine = self.host.because(&metadata, &request.reason)?;
         let asked = request
             .namespace
             .ok_or_else(|| Error::field("namespace", "is missing; send its name and the fields to change"))?;
         let name = namespace_name("namespace.name", &asked.name)?;
-        let present = self.host.engine.get_namespace(&name)?;
+        let present = engine.get_namespace(&name)?;
         let spec = changed_spec(&present.spec, &asked, request.update_mask.as_ref())?;
         // The change was computed from this state, so it holds for no other, whether or not the client named one.
         let etag = if asked.etag.is_empty() { present.etag.clone() } else { asked.etag };
         if request.validate_only {
             return would_be(present, spec, &etag);
         }
-        let changed = self.host.engine.update_namespace(&name, spec, Some(&etag)).await?;
+        let changed = engine.update_namespace(&name, spec, Some(&etag)).await?;
         tracing::info!(namespace = name.as_str(), reason = request.reason, "namespace changed");
         Ok(namespace_to_wire(&changed))
     }
 
-    async fn delete(&self, request: wire::DeleteNamespaceRequest) -> Answer<wire::DeleteNamespaceResponse> {
+    async fn delete(
+        &self,
+        request: Request<wire::DeleteNamespaceRequest>,
+    ) -> Answer<wire::DeleteNamespaceResponse> {
+        let (metadata, _, request) = request.into_parts();
+        let engine = self.host.because(&metadata, &request.reason)?;
         let name = namespace_name("name", &request.name)?;
         let etag = Some(request.etag.as_str()).filter(|etag| !etag.is_empty());
         if request.validate_only {
-            let present = self.host.engine.get_namespace(&name)?;
+            let present = engine.get_namespace(&name)?;
             let spec = present.spec.clone();
             let etag = etag.unwrap_or(&present.etag).to_owned();
             return would_be(present, spec, &etag).map(|_| wire::DeleteNamespaceResponse {});
         }
-        self.host.engine.delete_namespace(&name, etag).await?;
+        engine.delete_namespace(&name, etag).await?;
         tracing::info!(namespace = name.as_str(), reason = request.reason, "namespace deleted");
         Ok(wire::DeleteNamespaceResponse {})
     }
@@ -83,7 +94,7 @@ impl NamespaceService for Namespaces {
         &self,
         request: Request<wire::CreateNamespaceRequest>,
     ) -> Result<Response<wire::Namespace>, Status> {
-        answer(self.create(request.into_inner())).await
+        answer(self.create(request)).await
     }
 
     async fn get_namespace(
@@ -109,14 +120,14 @@ impl NamespaceService for Namespaces {
         &self,
         request: Request<wire::UpdateNamespaceRequest>,
     ) -> Result<Response<wire::Namespace>, Status> {
-        answer(self.update(request.into_inner())).await
+        answer(self.update(request)).await
     }
 
     async fn delete_namespace(
         &self,
         request: Request<wire::DeleteNamespaceRequest>,
     ) -> Result<Response<wire::DeleteNamespaceResponse>, Status> {
-        answer(self.delete(request.into_inner())).await
+        answer(self.delete(request)).await
     }
 
     async fn list_slices(
@@ -144,5 +155,43 @@ impl NamespaceService for Namespaces {
             Ok(wire::GetPartitionHistogramResponse { histograms })
         })
         .await
+    }
+
+    async fn list_wide_partitions(
+        &self,
+        request: Request<wire::ListWidePartitionsRequest>,
+    ) -> Result<Response<wire::ListWidePartitionsResponse>, Status> {
+        answer(async {
+            let WideAsked { namespace, table, measure, partitions_max } = wide_request(request.into_inner())?;
+            let found = self
+                .host
+                .engine
+                .wide_partitions(&namespace, table.as_deref(), measure, partitions_max)
+                .await?;
+            let partitions = found.into_iter().map(wide_to_wire).collect();
+            Ok(wire::ListWidePartitionsResponse { partitions })
+        })
+        .await
+    }
+
+    async fn begin_backfill(
+        &self,
+        request: Request<wire::BeginBackfillRequest>,
+    ) -> Result<Response<wire::Backfill>, Status> {
+        answer(backfill::begin(&self.host, request)).await
+    }
+
+    async fn end_backfill(
+        &self,
+        request: Request<wire::EndBackfillRequest>,
+    ) -> Result<Response<wire::EndBackfillResponse>, Status> {
+        answer(backfill::end(&self.host, request)).await
+    }
+
+    async fn list_backfills(
+        &self,
+        request: Request<wire::ListBackfillsRequest>,
+    ) -> Result<Response<wire::ListBackfillsResponse>, Status> {
+        answer(async { backfill::list(&self.host, &request.into_inner()) }).await
     }
 }

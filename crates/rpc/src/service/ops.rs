@@ -1,9 +1,10 @@
-//! `OpsService`: the server itself.
+//! `OpsService`: the server itself, the others, and who changed what.
 
 use api::admin::v1 as wire;
-use api::convert::timestamp_to_wire;
+use api::convert::{audit_request, timestamp_to_wire, worker_to_wire};
 use tonic::{Request, Response, Status};
 
+use super::timeseries::answer;
 use super::{Host, Readiness};
 use crate::generated::server::admin::ops_service_server::OpsService;
 
@@ -29,6 +30,31 @@ impl OpsService for Ops {
             ready: not_ready_reason.is_empty(),
             not_ready_reason,
             namespaces: u32::try_from(self.host.engine.list_namespaces().len()).unwrap_or(u32::MAX),
+            epoch: self.host.engine.epoch(),
+            leased: self.host.engine.is_leased(),
+            server_id: self.host.engine.server_id(),
         }))
+    }
+
+    async fn list_workers(
+        &self,
+        _request: Request<wire::ListWorkersRequest>,
+    ) -> Result<Response<wire::ListWorkersResponse>, Status> {
+        answer(async {
+            let workers = self.host.engine.servers().await?.into_iter().map(worker_to_wire).collect();
+            Ok(wire::ListWorkersResponse { workers })
+        })
+        .await
+    }
+
+    async fn list_audit(
+        &self,
+        request: Request<wire::ListAuditRequest>,
+    ) -> Result<Response<wire::ListAuditResponse>, Status> {
+        answer(async {
+            let page = audit_request(&request.into_inner())?;
+            Ok(page.response(self.host.engine.audit(page.before, page.wanted()).await?))
+        })
+        .await
     }
 }

@@ -4,7 +4,7 @@
 //! the reading; one that goes away ends it.
 
 use api::convert::{EncodedPage, Read};
-use engine::{ReadPage, Result as Answer};
+use engine::{ReadPage, Result as Answer, VIEW_STALE};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
 use tokio::sync::mpsc;
@@ -40,7 +40,9 @@ async fn produce(host: Host, mut read: Read, first: ReadPage, send: mpsc::Sender
                 Err(error) => return deliver(&send, || Err(error)).await,
             };
             read.request.resume = present.next.clone();
-            if read.request.resume.is_none() {
+            // The same again is no news: the client goes on later, or at another server.
+            let stale = present.partial.as_ref().is_some_and(|partial| partial.reason == VIEW_STALE);
+            if stale || read.request.resume.is_none() {
                 return deliver(&send, || show(&host, &read, present)).await;
             }
             // The store reads the next page while this one is made ready and sent.
@@ -62,3 +64,7 @@ async fn deliver(send: &mpsc::Sender<Answer<EncodedPage>>, page: impl FnOnce() -
         room.send(page());
     }
 }
+
+#[cfg(test)]
+#[path = "stream_tests.rs"]
+mod tests;

@@ -30,6 +30,10 @@ const PORT_MAX: usize = 65_535;
 const TABLES_MAX: usize = 20_000;
 /// Beyond what the file handles of one process usually allow.
 const UNDER_WAY_MAX: usize = 65_536;
+/// Splits at a time.
+const SPLITS_MAX: usize = 64;
+/// Slower than this a split would never end.
+const SPLIT_BYTES_MIN: u64 = 64 << 10;
 /// A supervisor has killed the process long before.
 const GRACE_MAX: Duration = Duration::from_secs(3_600);
 
@@ -45,7 +49,7 @@ pub(super) struct Key {
 }
 
 /// Every setting.
-pub(super) static KEYS: [Key; 34] = [
+pub(super) static KEYS: [Key; 36] = [
     Key {
         name: "server.listen",
         help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
@@ -242,6 +246,18 @@ pub(super) static KEYS: [Key; 34] = [
         help: "Scans of over 512 rows that the store runs at a time; 0 means one per processor core, or 64 with Cassandra. Small scans have four times as many lanes of their own.",
         flag: None,
         place: |config| Place::Count(&mut config.limits.wide_scans, 0..=UNDER_WAY_MAX),
+    },
+    Key {
+        name: "limits.splits",
+        help: "Wide partitions that this server splits at a time; 0 leaves them to other servers.",
+        flag: None,
+        place: |config| Place::Count(&mut config.limits.splits, 0..=SPLITS_MAX),
+    },
+    Key {
+        name: "limits.split_bytes_per_second",
+        help: "Bytes that all splits of this server may copy in a second; reading counts a quarter.",
+        flag: None,
+        place: |config| Place::Size(&mut config.limits.split_bytes_per_second, SPLIT_BYTES_MIN..=BYTES_MAX),
     },
     Key {
         name: "log.level",

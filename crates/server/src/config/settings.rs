@@ -77,6 +77,10 @@ pub struct Limits {
     /// Wide scans of the store that run at a time; 0 means as many as there are processor cores, and 64 where the
     /// store is elsewhere. Default 0.
     pub wide_scans: usize,
+    /// Splits that this server works on at a time; 0 leaves them to others. Default 2.
+    pub splits: usize,
+    /// Bytes that all splits of this server may copy in a second; reading counts a quarter. Default 64 MiB.
+    pub split_bytes_per_second: u64,
 }
 
 /// What is logged.
@@ -165,6 +169,8 @@ impl Default for Limits {
             reads: running,
             reads_waiting: waiting,
             wide_scans: 0,
+            splits: 2,
+            split_bytes_per_second: 64 << 20,
         }
     }
 }

@@ -69,7 +69,7 @@ async fn what_is_there_is_answered_before_the_client_is_gone() {
     let whole = call(&fixture, "ReadEventRecords", None, &read).await;
     assert_eq!(whole["partial"]["reason"], "DEADLINE", "{whole}");
     let few = json!({"namespace": NAMESPACE, "timeSeriesId": "s", "timeInterval": interval, "pageSize": 2,
-        "order": "OLDEST_FIRST"});
+        "order": "OLDEST_FIRST", "maxLatency": "3600s"});
     let page = call(&fixture, "ReadEventRecords", None, &few).await;
     assert_eq!((page["records"].as_array().unwrap().len(), &page["partial"]), (2, &Value::Null), "{page}");
     fixture.server.take().unwrap().stop().await;

@@ -4,6 +4,8 @@
 
 mod abuse;
 mod aggregate;
+mod audit;
+mod backfills;
 mod blocks;
 mod deadline;
 mod events;
@@ -16,6 +18,7 @@ mod namespaces;
 mod operating;
 mod partitions;
 mod search;
+mod splits;
 mod twins;
 mod waiting;
 mod wishes;

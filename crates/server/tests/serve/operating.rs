@@ -19,6 +19,12 @@ async fn probes_and_server_info_answer() {
     let info = fixture.client.server_info().await.unwrap();
     assert_eq!((info.store_backend.as_str(), info.ready, info.namespaces), (backend(), true, 1));
     assert_eq!(info.version, env!("CARGO_PKG_VERSION"));
+    assert!(info.leased && info.epoch > 0 && !info.server_id.is_empty(), "{info:?}");
+    let workers = fixture.client.list_workers().await.unwrap().workers;
+    let worker = workers.iter().find(|worker| worker.here).unwrap();
+    assert_eq!((&worker.server_id, &worker.version, worker.leased), (&info.server_id, &info.version, true));
+    assert_eq!((worker.roles.join(" "), &worker.address), ("api slice_keeper".to_owned(), &address));
+    assert!(worker.started.unwrap().seconds > 0 && worker.silent.is_some(), "{worker:?}");
     // grpc.health.v1: the process, a service, and one that is not there.
     let health = async |service: &str| {
         let mut message = vec![10, u8::try_from(service.len()).unwrap()];
@@ -45,6 +51,9 @@ async fn metrics_have_the_published_names() {
         "braid_writes_total{",
         "braid_write_duration_seconds_count{",
         "braid_store_calls_total{op=\"scan\",outcome=\"ok\"}",
+        "braid_view_leased 1\n",
+        "braid_view_epoch ",
+        "braid_view_age_seconds 0.",
     ] {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }

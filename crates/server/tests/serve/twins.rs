@@ -89,6 +89,37 @@ const CALLS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "braid.admin.v1.NamespaceService.ListWidePartitions",
+        &[
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"plays","time_slice":"data_19700101","measure":true,"page_size":1}"#,
+            r#"{"namespace":"plays","measure":true}"#,
+            r#"{"namespace":"plays","time_slice":"nothing"}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.NamespaceService.BeginBackfill",
+        &[
+            r#"{"namespace":"plays","start":"2026-03-28T00:00:00Z","end":"2026-03-29T00:00:00Z","validate_only":true,"reason":"test"}"#,
+            r#"{"namespace":"plays","start":"2026-03-28T00:00:00Z","end":"2026-03-28T00:00:00Z"}"#,
+            r#"{"namespace":"plays","end":"2026-03-28T00:00:00Z"}"#,
+            r#"{"namespace":"nowhere","start":"2026-03-28T00:00:00Z","end":"2026-03-29T00:00:00Z"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.NamespaceService.EndBackfill",
+        &[
+            r#"{"namespace":"plays","id":"7"}"#,
+            r#"{"namespace":"plays","id":7,"validateOnly":true}"#,
+            r#"{"namespace":"nowhere","id":7}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.NamespaceService.ListBackfills",
+        &[r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#],
+    ),
+    (
         "braid.admin.v1.BlockService.AddBlock",
         &[
             r#"{"namespace":"plays","blocks":[{"time_series_id":"hot","reads":true,"reason":"too hot","author":"ann","expire_time":"2200-01-01T00:00:00Z"}],"reason":"test"}"#,
@@ -107,7 +138,70 @@ const CALLS: &[(&str, &[&str])] = &[
             r#"{"namespace":"plays"}"#,
         ],
     ),
+    (
+        "braid.admin.v1.SplitService.ListSplits",
+        &[
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"plays","states":["FAILED","COMPLETED"],"timeSeriesId":"s","time_slice":"data_19700101","pageSize":1}"#,
+            r#"{"namespace":"plays","states":["failed"]}"#,
+            r#"{"namespace":"plays","page_size":201}"#,
+            r#"{"namespace":"plays","page_token":"forged"}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.SplitService.GetSplit",
+        &[
+            r#"{"namespace":"plays","id":"data_19700101/0/0/nobody"}"#,
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"nowhere","id":"data_19700101/0/0/s"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.SplitService.CreateSplit",
+        &[
+            r#"{"namespace":"plays","time_slice":"data_19700101","time_series_id":"s","validate_only":true,"reason":"test"}"#,
+            r#"{"namespace":"plays","timeSlice":"data_19700101","timeBucket":1}"#,
+            r#"{"namespace":"plays","time_series_id":"s"}"#,
+            r#"{"namespace":"nowhere","time_slice":"data_19700101","time_series_id":"s"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.SplitService.RetrySplit",
+        &[
+            r#"{"namespace":"plays","id":"data_19700101/0/0/nobody","validateOnly":true}"#,
+            r#"{"namespace":"plays","id":"data_19700101/0/0/nobody"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.SplitService.VerifySplit",
+        &[
+            r#"{"namespace":"plays","id":"data_19700101/0/0/nobody"}"#,
+            r#"{"namespace":"plays","id":"data_19700101/0/0/nobody","validate_only":true}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.SplitService.RetireSplit",
+        &[r#"{"namespace":"plays","id":"data_19700101/0/0/nobody"}"#, r#"{"namespace":"plays","id":""}"#],
+    ),
+    (
+        "braid.admin.v1.SplitService.PauseSplits",
+        &[
+            r#"{"namespace":"plays","validate_only":true,"reason":"test"}"#,
+            r#"{"validateOnly":true}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.SplitService.ResumeSplits",
+        &[r#"{"namespace":"plays","validate_only":true}"#, r#"{"namespace":"nowhere"}"#],
+    ),
     ("braid.admin.v1.OpsService.GetServerInfo", &["{}"]),
+    ("braid.admin.v1.OpsService.ListWorkers", &["{}"]),
+    (
+        "braid.admin.v1.OpsService.ListAudit",
+        &["{}", r#"{"page_size":1}"#, r#"{"pageSize":-1}"#, r#"{"page_token":"forged"}"#],
+    ),
 ];
 
 #[tokio::test]
@@ -140,6 +234,11 @@ async fn compare(address: &str, codec: &Codec, method: &str, body: &str) {
         let mut answer = json.json();
         forget_times(&mut shown);
         forget_times(&mut answer);
+        if answer != shown && method.ends_with(".GetPartitionHistogram") {
+            // A cluster may write its tables out between two questions; then the second and a third agree.
+            answer = post_json(address, &path, body).await.json();
+            forget_times(&mut answer);
+        }
         assert_eq!(answer, shown, "{method} {body}");
     } else {
         assert_ne!(json.status, 200, "{method} {body}: gRPC says {}", raw.grpc_status());
@@ -170,7 +269,16 @@ fn unescape(text: &str) -> String {
 fn forget_times(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            for key in ["time_taken", "created", "next_page_token", "observed"] {
+            for key in [
+                "time_taken",
+                "created",
+                "next_page_token",
+                "observed",
+                "silent",
+                "epoch",
+                "time",
+                "next_look",
+            ] {
                 object.remove(key);
             }
             // A block that is made anew is another one.

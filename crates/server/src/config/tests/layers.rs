@@ -57,6 +57,8 @@ limits.streams = 64 (default)
 limits.reads = 64 (default)
 limits.reads_waiting = 256 (default)
 limits.wide_scans = 0 (default)
+limits.splits = 2 (default)
+limits.split_bytes_per_second = "64MiB" (default)
 log.level = "info" (default)
 log.format = "text" (default)"#
     );
@@ -127,7 +129,7 @@ fn what_is_shown_can_be_given_again() {
                 verify_hostname = false\n\
                 [histograms]\nsource = 'cql'\njolokia_port = 1\nnodetool = '/n'\njmx_port = 65535\n\
                 [limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
-                reads = 4\nreads_waiting = 0\nwide_scans = 5\n\
+                reads = 4\nreads_waiting = 0\nwide_scans = 5\nsplits = 1\nsplit_bytes_per_second = '1MiB'\n\
                 [log]\nlevel = 'trace'\nformat = 'json'\n";
     let first = given(text, &[]).unwrap();
     let shown: String =
