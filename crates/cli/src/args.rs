@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agg, block, completions, config, demo, doctor, explain, get, import, ns, partitions, put, search, serve,
-    slices, tail,
+    agg, audit, block, completions, config, demo, doctor, explain, get, import, ns, partitions, put, search,
+    serve, slices, split, tail, workers,
 };
 use crate::output::Format;
 
@@ -42,6 +42,9 @@ pub(crate) struct Global {
     /// How results are written to stdout
     #[arg(short, long, global = true, value_name = "FORMAT", value_enum, default_value_t)]
     pub output: Format,
+    /// Who asks for a change, for the audit log [default: $USER]
+    #[arg(long, global = true, value_name = "WHO", env = "BRAID_AUTHOR", hide_env_values = true)]
+    pub author: Option<String>,
 }
 
 /// Where `braid serve` listens unless told otherwise.
@@ -76,10 +79,16 @@ pub(crate) enum Command {
     Ns(ns::Args),
     /// List the slices of a namespace
     Slices(slices::Args),
-    /// Show how large the partitions of a namespace are
+    /// Show how large the partitions of a namespace are, and the widest
     Partitions(partitions::Args),
+    /// Show, ask for, compare and steer the splits of wide partitions
+    Split(split::Args),
     /// Block, unblock and list series whose reads or writes are refused
     Block(block::Args),
+    /// List the servers that run on the store, and what each knows
+    Workers(workers::Args),
+    /// List who changed which configuration, when and why
+    Audit(audit::Args),
     /// Write a completion script for a shell
     Completions(completions::Args),
 }

@@ -11,6 +11,8 @@ use crate::output::Format;
 const USAGE: u8 = 2;
 /// Anything that has no number of its own.
 const OTHER: u8 = 1;
+/// Something else is in the way.
+pub(crate) const CONFLICT: u8 = 5;
 /// Something was looked for and found wanting.
 pub(crate) const FINDINGS: u8 = 8;
 /// Ended by Ctrl-C.

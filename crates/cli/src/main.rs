@@ -46,7 +46,10 @@ fn main() -> ExitCode {
         Command::Partitions(args) => {
             run::calling(&global, |session| commands::partitions::run(session, args))
         }
+        Command::Split(args) => run::calling(&global, |session| commands::split::run(session, args)),
         Command::Block(args) => run::calling(&global, |session| commands::block::run(session, args)),
+        Command::Workers(args) => run::calling(&global, |session| commands::workers::run(session, args)),
+        Command::Audit(args) => run::calling(&global, |session| commands::audit::run(session, args)),
         Command::Completions(args) => commands::completions::run(args),
     };
     failure::end(ended, global.output)

@@ -14,16 +14,20 @@ pub(crate) struct Session {
     pub client: Client,
     pub env: Env,
     pub stdout: Stdout,
+    /// Who asks for changes; empty where nobody says.
+    pub author: String,
     namespace: Option<String>,
 }
 
 impl Session {
     /// Must be called inside a runtime. Connects to nothing yet.
     pub(crate) fn new(global: &Global) -> Result<Self, Failure> {
+        let author = global.author.clone().unwrap_or_else(user);
         Ok(Self {
-            client: Client::new(&global.server)?,
+            client: Client::new(&global.server)?.with_author(&author),
             env: Env::system(),
             stdout: Stdout::new(global.output),
+            author,
             namespace: global.namespace.clone(),
         })
     }
@@ -39,6 +43,11 @@ impl Session {
     pub(crate) fn now(&self) -> Timestamp {
         Timestamp::from_nanosecond(i128::from(self.env.clock.wall())).unwrap_or(Timestamp::UNIX_EPOCH)
     }
+}
+
+/// Who is logged in, as far as the environment says.
+fn user() -> String {
+    std::env::var_os("USER").unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A time as the wire carries it.

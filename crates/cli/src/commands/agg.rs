@@ -9,6 +9,7 @@ use api::v1;
 use api::v1::aggregation_query::Aggregation;
 
 use self::merge::Merged;
+use super::cost::is_stale;
 use super::scope::{Scope, terms_help};
 use crate::failure::{Failure, talk};
 use crate::input::parse_duration;
@@ -182,8 +183,9 @@ async fn sum_up(session: &Session, aggregation: &Aggregation, of: Of) -> Result<
     loop {
         let answer = session.client.aggregate(request.clone()).await?;
         request.page_token.clone_from(&answer.next_page_token);
+        let stale = is_stale(answer.partial.as_ref());
         whole.add(answer)?;
-        if of.page || request.page_token.is_empty() {
+        if of.page || stale || request.page_token.is_empty() {
             return Ok((oldest_first, whole));
         }
     }

@@ -69,16 +69,6 @@ enum Verb {
         /// Until when: 1h for so long, or a time such as 2026-05-11T23:42Z [default: for ever]
         #[arg(long, value_name = "TIME", value_parser = parse_expiry)]
         expires: Option<Moment>,
-        /// Who blocks them
-        #[arg(
-            long,
-            value_name = "NAME",
-            env = "USER",
-            hide_env_values = true,
-            default_value = "",
-            hide_default_value = true
-        )]
-        author: String,
         /// Why; refused clients are told
         #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
         reason: String,
@@ -117,11 +107,11 @@ struct Which {
 /// Does what was asked.
 pub(crate) async fn run(session: Session, args: Args) -> Result<(), Failure> {
     match args.verb {
-        Verb::Add { which, reads, writes, expires, author, reason, validate_only } => {
+        Verb::Add { which, reads, writes, expires, reason, validate_only } => {
             let like = Block {
                 reads,
                 writes,
-                author,
+                author: session.author.clone(),
                 expire_time: expires.map(|expires| wire_time(expires.resolve(session.now()))),
                 reason: reason.clone(),
                 ..Block::default()

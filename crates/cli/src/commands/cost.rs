@@ -7,6 +7,14 @@ use api::v1;
 
 use crate::output::value;
 
+/// Why an answer is partial whose token leads no further for now.
+const VIEW_STALE: &str = "VIEW_STALE";
+
+/// Whether going on at once would give the same again.
+pub(super) fn is_stale(partial: Option<&v1::Partial>) -> bool {
+    partial.is_some_and(|partial| partial.reason == VIEW_STALE)
+}
+
 /// The contexts of all answers, added up.
 #[derive(Debug, Default)]
 pub(super) struct CostSum {
@@ -70,7 +78,12 @@ impl CostSum {
         let mut text = self.blocked();
         if let Some(partial) = partial {
             let whole = value::interval(partial.complete_interval.as_ref());
-            text += &format!("not everything was read in time ({}); complete: {whole}\n", partial.reason);
+            let why = if partial.reason == VIEW_STALE {
+                "the server has lost touch with the others and is sure of a part only; ask again or another one"
+            } else {
+                "not everything was read in time"
+            };
+            text += &format!("{why} ({}); complete: {whole}\n", partial.reason);
         }
         if retention_truncated {
             text += "a part of this time is gone: retention dropped its slices\n";
@@ -128,5 +141,10 @@ mod tests {
              not everything was read in time (READ_MAX); complete: unknown\n\
              a part of this time is gone: retention dropped its slices\n"
         );
+        assert!(!is_stale(Some(&partial)) && !is_stale(None));
+        let stale = v1::Partial { reason: "VIEW_STALE".to_owned(), complete_interval: None };
+        assert!(is_stale(Some(&stale)));
+        let said = CostSum::default().gaps(Some(&stale), false);
+        assert!(said.ends_with("; ask again or another one (VIEW_STALE); complete: unknown\n"), "{said}");
     }
 }

@@ -24,8 +24,10 @@ Importing again writes nothing twice. Lines that are no events and events that a
 refused are told as file:line: problem, the others are imported; then the exit code
 is 2.
 
---backfill sets the namespace's accept_limit to 0, so that events of any age are taken,
-and puts the old value back at the end, also after an error or Ctrl-C.";
+--backfill opens the namespace's whole past for the time of the import, so that events of
+any age are taken unless retention has dropped their slice; it ends with the import, also
+after an error or Ctrl-C. `braid ns backfills plays` shows what an import left behind that
+was killed, and ends it.";
 
 /// What `import` takes.
 #[derive(Debug, clap::Args)]

@@ -1,6 +1,7 @@
 //! One file a verb: what it takes, and what it does with it.
 
 pub(crate) mod agg;
+pub(crate) mod audit;
 pub(crate) mod block;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -19,4 +20,6 @@ pub(crate) mod search;
 mod series;
 pub(crate) mod serve;
 pub(crate) mod slices;
+pub(crate) mod split;
 pub(crate) mod tail;
+pub(crate) mod workers;

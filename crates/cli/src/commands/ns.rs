@@ -1,13 +1,16 @@
 //! `braid ns`.
 
 mod fields;
+mod splitting;
 
 use std::io::{self, BufRead, IsTerminal};
 
-use api::admin::v1::{CreateNamespaceRequest, DeleteNamespaceRequest, Namespace, UpdateNamespaceRequest};
+use api::admin::v1::{
+    CreateNamespaceRequest, DeleteNamespaceRequest, EndBackfillRequest, Namespace, UpdateNamespaceRequest,
+};
 
 use crate::failure::{Failure, talk};
-use crate::output::{Format, NamespaceRecord, describe};
+use crate::output::{BackfillRecord, Format, NamespaceRecord, describe};
 use crate::session::Session;
 use fields::Fields;
 
@@ -31,14 +34,16 @@ Examples:
   braid ns create plays --bucket 5m --validate-only
   braid ns create audit --accept-limit 0 --close-after 0 --delete-after 0
   braid ns create clicks --consistency LOCAL_ONE --compression zstd
+  braid ns create logs --split-threshold 64MiB --split-target 8MiB
 
-The last but one takes events of any age and keeps them for ever.";
+The one without limits takes events of any age and keeps them for ever.";
 
 const SET: &str = "\
 Examples:
   braid ns set plays --accept-limit 1h
   braid ns set plays --delete-after 0 --reason 'kept for the auditors'
   braid ns set plays --bucket 10m --etag \"$ETAG\"         as `ns show` gave it
+  braid ns set plays --split-policy manual
 
 Only what is given changes. Slices that exist keep the shape, the compaction and
 the compression that they have.";
@@ -50,6 +55,15 @@ Examples:
 
 All data of the namespace goes with it. A namespace made again under the name
 starts empty.";
+
+const BACKFILLS: &str = "\
+Examples:
+  braid ns backfills plays
+  braid ns backfills plays --end 12
+
+While a backfill is open, events of its time are taken whatever their age, on every
+server. `braid import --backfill` begins one and ends it; one that was killed leaves it
+behind. One that is not open was announced by a server that died.";
 
 /// What `ns` takes.
 #[derive(Debug, clap::Args)]
@@ -89,6 +103,17 @@ enum Verb {
         /// Change it only if it is still in this state
         #[arg(long)]
         etag: Option<String>,
+        #[command(flatten)]
+        change: Change,
+    },
+    /// List the backfills of a namespace, or end one
+    #[command(after_help = BACKFILLS)]
+    Backfills {
+        /// Its name
+        name: String,
+        /// End the one with this id
+        #[arg(long, value_name = "ID")]
+        end: Option<u64>,
         #[command(flatten)]
         change: Change,
     },
@@ -157,6 +182,15 @@ pub(crate) async fn run(mut session: Session, args: Args) -> Result<(), Failure>
             checked(validate_only);
             show(&mut session, &changed)
         }
+        Verb::Backfills { name, end: None, .. } => {
+            let answer = session.client.list_backfills(&name).await?;
+            let records: Vec<BackfillRecord<'_>> = answer.backfills.iter().map(BackfillRecord).collect();
+            session.stdout.list(&records, &answer)
+        }
+        Verb::Backfills { name, end: Some(id), change } => {
+            let Change { reason, validate_only } = change;
+            end_backfill(session, EndBackfillRequest { namespace: name, id, validate_only, reason }).await
+        }
         Verb::Rm { name, yes, etag, change } => {
             let Change { reason, validate_only } = change;
             let mut request =
@@ -205,6 +239,20 @@ async fn confirm(session: &Session, request: &mut DeleteNamespaceRequest) -> Res
         request.etag = found.etag;
     }
     Ok(())
+}
+
+async fn end_backfill(mut session: Session, request: EndBackfillRequest) -> Result<(), Failure> {
+    let validate_only = request.validate_only;
+    let said = format!("{} takes events of backfill {} no longer\n", request.namespace, request.id);
+    let answer = session.client.end_backfill(request).await?;
+    checked(validate_only);
+    if !validate_only {
+        talk(&said);
+    }
+    match session.stdout.format() {
+        Format::Json => session.stdout.message(&answer),
+        Format::Table | Format::Ndjson | Format::Csv => Ok(()),
+    }
 }
 
 async fn remove(mut session: Session, request: DeleteNamespaceRequest) -> Result<(), Failure> {

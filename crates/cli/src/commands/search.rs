@@ -2,6 +2,7 @@
 
 use api::v1;
 
+use super::cost::is_stale;
 use super::read::PageWriter;
 use super::scope::{Scope, terms_help};
 use crate::failure::{Failure, talk};
@@ -52,7 +53,7 @@ pub(crate) async fn run(mut session: Session, args: Args) -> Result<(), Failure>
             talk("no series is named: events come partition by partition, not in one order of time\n");
         }
         writer.write(&mut session.stdout, &page)?;
-        if page.next_page_token.is_empty() {
+        if page.next_page_token.is_empty() || is_stale(page.partial.as_ref()) {
             break;
         }
         request.page_token = page.next_page_token;

@@ -59,7 +59,7 @@ async fn import_all(client: &Client, env: &Env, workload: &Workload) -> u64 {
 async fn what_is_imported_is_what_is_read() {
     let (home, env) = (tempdir().unwrap(), Env::system());
     let (server, client) = start(home.path(), &env).await;
-    let limit = namespace(&client).await.accept_limit;
+    namespace(&client).await;
     let workload = Workload::sized(3_000, 30, END);
     let reader =
         Reader { client: &client, clock: &*env.clock, namespace: NAMESPACE, interval: workload.interval() };
@@ -75,17 +75,15 @@ async fn what_is_imported_is_what_is_read() {
         assert_eq!((check.reads, check.events, check.wrong), (60, 6_000, 0), "{:?}", check.problems);
     }
     // The backfill is over.
-    assert_eq!(client.get_namespace(NAMESPACE).await.unwrap().accept_limit, limit);
+    assert!(client.list_backfills(NAMESPACE).await.unwrap().backfills.is_empty());
 
-    let open = |seconds: i64| admin::UpdateNamespaceRequest {
-        namespace: Some(admin::Namespace {
-            name: NAMESPACE.to_owned(),
-            accept_limit: Some(prost_types::Duration { seconds, nanos: 0 }),
-            ..admin::Namespace::default()
-        }),
-        ..admin::UpdateNamespaceRequest::default()
+    let again = admin::BeginBackfillRequest {
+        namespace: NAMESPACE.to_owned(),
+        start: Some(prost_types::Timestamp::default()),
+        end: Some(prost_types::Timestamp { seconds: END / NANOS_PER_SECOND, nanos: 0 }),
+        ..admin::BeginBackfillRequest::default()
     };
-    client.update_namespace(open(0)).await.unwrap();
+    client.begin_backfill(again).await.unwrap();
     let (_, first) = workload.iter().next().unwrap();
     let more = v1::Event { event_id: "more".to_owned(), ..first };
     let series = workload.iter().next().unwrap().0;

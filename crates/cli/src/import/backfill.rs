@@ -1,25 +1,29 @@
-//! Opens a namespace for old events and closes it again: `accept_limit` is 0 in between.
+//! Opens a namespace for old events and closes it again: a backfill of its whole past, on every server.
 //!
-//! What was there before is put back also after an error or Ctrl-C; after kill -9 it is not, so the text at the start
-//! says what it was. A namespace that takes old events already is left alone.
+//! It ends also after an error or Ctrl-C; after kill -9 it does not, so the text at the start says how to end it, and the next
+//! import says what it finds.
 
 use std::time::Duration;
 
 use api::admin::v1 as admin;
+use api::convert::timestamp_to_wire;
 use env::Env;
 use rpc::client::CallError;
 use tokio::sync::mpsc;
 
 use super::retry::{TRIES_MAX, back_off};
 use super::target::Target;
-use crate::output::value;
+use crate::output::value::count;
+
+/// Events that are recent now grow old while a long import runs; those of the next day are taken whatever their age is then.
+const AHEAD: Duration = Duration::from_secs(86_400);
+const REASON: &str = "braid import --backfill";
 
 /// A namespace that takes old events.
 #[derive(Debug)]
 pub(crate) struct Backfill {
     namespace: String,
-    /// What to put back; none where nothing was changed.
-    before: Option<prost_types::Duration>,
+    id: u64,
 }
 
 impl Backfill {
@@ -29,121 +33,122 @@ impl Backfill {
         env: &Env,
         namespace: &str,
     ) -> Result<(Self, String), CallError> {
-        let name = namespace.to_owned();
-        let changed = change(target, env, namespace, |found| {
-            let limit = limit(found);
-            (!limit.is_zero()).then_some(prost_types::Duration::default())
-        });
-        let before = changed.await?;
-        let note = match &before {
-            Some(before) => {
-                let shown = show(*before);
-                let back = restore_command(&name, *before);
-                format!("accept_limit of {name} is 0 until this ends, then {shown} again (by hand: {back})")
-            }
-            None => format!(
-                "accept_limit of {name} is 0 already, perhaps since a backfill was killed: it stays 0; \
-                 `braid ns set {name} --accept-limit 10m` ends that"
-            ),
+        let ahead = i64::try_from(AHEAD.as_nanos()).unwrap_or(i64::MAX);
+        let wanted = admin::BeginBackfillRequest {
+            namespace: namespace.to_owned(),
+            start: Some(timestamp_to_wire(0)),
+            end: Some(timestamp_to_wire(env.clock.wall().saturating_add(ahead))),
+            validate_only: false,
+            reason: REASON.to_owned(),
         };
-        Ok((Self { namespace: name, before }, note))
+        let others = target.backfills(namespace).await?.backfills;
+        let id = begin(target, env, &wanted, &others).await?;
+        let opened = Self { namespace: namespace.to_owned(), id };
+        let mut note = format!(
+            "{namespace} takes events of any age until this ends (by hand: {})",
+            end_command(namespace, id)
+        );
+        if !others.is_empty() {
+            let (count, list) = (count(others.len() as u64, "other backfill"), list_command(namespace));
+            note.push_str(&format!(
+                "\n{namespace} has {count}, perhaps of imports that were killed; {list} shows them and how to end them"
+            ));
+        }
+        Ok((opened, note))
     }
 
-    /// Closes it again; Ctrl-C ends the trying. Where somebody else has set a limit meanwhile, that one stays.
+    /// Closes it again; Ctrl-C ends the trying.
     pub(crate) async fn close(
         self,
         target: &dyn Target,
         env: &Env,
         interrupts: &mut mpsc::Receiver<()>,
     ) -> Result<String, CallError> {
-        let name = &self.namespace;
-        let Some(before) = self.before else {
-            return Ok(format!("accept_limit of {name} is still 0"));
-        };
-        let wanted = |found: &admin::Namespace| limit(found).is_zero().then_some(before);
-        let changed = tokio::select! {
+        let Self { namespace, id } = &self;
+        let ended = tokio::select! {
             biased;
-            changed = change(target, env, name, wanted) => changed,
+            ended = end(target, env, namespace, *id) => ended,
             Some(()) = interrupts.recv() => Err(abandoned()),
         };
-        match changed {
-            Ok(Some(_)) => Ok(format!("accept_limit of {name} is {} again", show(before))),
-            Ok(None) => Ok(format!("accept_limit of {name} was set by somebody else meanwhile, and stays")),
+        match ended {
+            Ok(()) => Ok(format!("{namespace} takes old events no longer")),
             Err(error) => {
-                let (problem, back) = (&error.message, restore_command(name, before));
+                let (problem, command) = (&error.message, end_command(namespace, *id));
                 let message =
-                    format!("accept_limit of {name} is still 0: {problem}; put it back with {back}");
+                    format!("{namespace} still takes events of any age: {problem}; end that with {command}");
                 Err(CallError { message, ..error })
             }
         }
     }
 }
 
-fn abandoned() -> CallError {
-    let message = "putting it back was interrupted".to_owned();
-    CallError { code: "CANCELLED", reason: None, message, retry_after: None }
-}
-
-/// Reads the namespace and sets the limit that `decide` gives for it, again until nobody changes it in between. Gives
-/// back the limit that was there; none where `decide` gave none.
-async fn change(
+/// Begins a backfill, again until the answer arrives; gives back its id.
+async fn begin(
     target: &dyn Target,
     env: &Env,
-    namespace: &str,
-    decide: impl Fn(&admin::Namespace) -> Option<prost_types::Duration>,
-) -> Result<Option<prost_types::Duration>, CallError> {
-    // Where an answer is lost, the change may have been made: then it is found made, and was made by us.
-    let mut perhaps_changed = None;
+    wanted: &admin::BeginBackfillRequest,
+    others: &[admin::Backfill],
+) -> Result<u64, CallError> {
     let mut tries = 0;
     loop {
         tries += 1;
-        let error = match target.namespace(namespace).await {
-            Ok(found) => {
-                let Some(wanted) = decide(&found) else { return Ok(perhaps_changed) };
-                let before = found.accept_limit.unwrap_or_default();
-                match target.update(request(found, wanted)).await {
-                    Ok(_) => return Ok(Some(before)),
-                    Err(error) => {
-                        perhaps_changed = Some(before).filter(|_| error.retry_after.is_some());
-                        error
-                    }
-                }
-            }
+        let error = match target.begin_backfill(wanted.clone()).await {
+            Ok(begun) => return Ok(begun.id),
             Err(error) => error,
         };
-        let raced = error.reason.as_deref() == Some("ETAG_MISMATCH");
-        match error.retry_after.or_else(|| raced.then_some(Duration::ZERO)) {
-            Some(wait) if tries < TRIES_MAX => env.clock.sleep(wait.min(back_off(tries))).await,
-            _ => return Err(error),
+        let wait = error.retry_after.filter(|_| tries < TRIES_MAX);
+        if let Some(wait) = wait {
+            env.clock.sleep(wait.min(back_off(tries))).await;
+        }
+        // Where an answer is lost, it may have begun, or half: its end in nanoseconds tells whose it is.
+        let found = target.backfills(&wanted.namespace).await.unwrap_or_default().backfills;
+        let ours = |found: &&admin::Backfill| found.end == wanted.end && !others.contains(found);
+        match found.iter().find(ours) {
+            Some(ours) if ours.open => return Ok(ours.id),
+            Some(half) => {
+                // Whoever announced it is gone. If this fails too, it is among the others of the next import.
+                let _left = target.end_backfill(ending(&wanted.namespace, half.id)).await;
+            }
+            None => {}
+        }
+        if wait.is_none() {
+            return Err(error);
         }
     }
 }
 
-fn request(found: admin::Namespace, accept_limit: prost_types::Duration) -> admin::UpdateNamespaceRequest {
-    let namespace = admin::Namespace {
-        name: found.name,
-        accept_limit: Some(accept_limit),
-        etag: found.etag,
-        ..admin::Namespace::default()
-    };
-    admin::UpdateNamespaceRequest {
-        namespace: Some(namespace),
-        update_mask: Some(prost_types::FieldMask { paths: vec!["accept_limit".to_owned()] }),
-        validate_only: false,
-        reason: "braid import --backfill".to_owned(),
+/// Ends a backfill, again until the answer arrives. One that has ended is what is wanted.
+async fn end(target: &dyn Target, env: &Env, namespace: &str, id: u64) -> Result<(), CallError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match target.end_backfill(ending(namespace, id)).await {
+            Ok(_) => return Ok(()),
+            Err(error) if error.reason.as_deref() == Some("ETAG_MISMATCH") => return Ok(()),
+            Err(error) => match error.retry_after {
+                Some(wait) if tries < TRIES_MAX => env.clock.sleep(wait.min(back_off(tries))).await,
+                _ => return Err(error),
+            },
+        }
     }
 }
 
-fn limit(namespace: &admin::Namespace) -> Duration {
-    value::from_wire(namespace.accept_limit)
+fn ending(namespace: &str, id: u64) -> admin::EndBackfillRequest {
+    let (namespace, reason) = (namespace.to_owned(), REASON.to_owned());
+    admin::EndBackfillRequest { namespace, id, validate_only: false, reason }
 }
 
-fn show(limit: prost_types::Duration) -> String {
-    value::duration(value::from_wire(Some(limit)))
+fn abandoned() -> CallError {
+    let message = "ending it was interrupted".to_owned();
+    CallError { code: "CANCELLED", reason: None, message, retry_after: None }
 }
 
-fn restore_command(namespace: &str, limit: prost_types::Duration) -> String {
-    format!("`braid ns set {namespace} --accept-limit {}`", show(limit))
+fn list_command(namespace: &str) -> String {
+    format!("`braid ns backfills {namespace}`")
+}
+
+fn end_command(namespace: &str, id: u64) -> String {
+    format!("`braid ns backfills {namespace} --end {id}`")
 }
 
 #[cfg(test)]

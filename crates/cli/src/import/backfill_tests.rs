@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use super::super::testing::{FakeServer, error, with_quick_clock};
 use super::*;
 
-/// Opens, does something, closes; the three texts.
+/// Opens, does something, closes; the texts.
 async fn check(
     server: &FakeServer,
     between: impl FnOnce(&FakeServer),
@@ -23,79 +23,90 @@ async fn check(
     .await
 }
 
+const OPENED: &str =
+    "plays takes events of any age until this ends (by hand: `braid ns backfills plays --end 1`)";
+const CLOSED: &str = "plays takes old events no longer";
+
+fn gone() -> CallError {
+    error("UNAVAILABLE", None, Some(1))
+}
+
 #[tokio::test]
-async fn the_limit_is_zero_in_between_and_then_what_it_was() {
+async fn a_backfill_of_the_whole_past_is_open_in_between() {
     let server = FakeServer::new();
-    let between = |server: &FakeServer| assert_eq!(server.state().accept_limit_seconds, 0);
+    let between = |server: &FakeServer| {
+        let open = server.state().backfills.clone();
+        let seconds = |time: Option<prost_types::Timestamp>| time.unwrap().seconds;
+        assert_eq!((open.len(), seconds(open[0].start), seconds(open[0].end)), (1, 0, 86_400));
+    };
     let (opened, closed) = check(&server, between).await;
+    assert_eq!((opened.unwrap().as_str(), closed.unwrap().as_str()), (OPENED, CLOSED));
+    assert_eq!(server.state().changes, ["begin 1", "end 1"]);
+}
+
+#[tokio::test]
+async fn what_an_import_left_that_was_killed_is_told_and_stays() {
+    let server = FakeServer::new();
+    server.begin_backfill(admin::BeginBackfillRequest::default()).await.unwrap();
+    let (opened, closed) = check(&server, |_| ()).await;
     assert_eq!(
         opened.unwrap(),
-        "accept_limit of plays is 0 until this ends, then 10m again (by hand: `braid ns set plays --accept-limit 10m`)"
+        "plays takes events of any age until this ends (by hand: `braid ns backfills plays --end 2`)\nplays has 1 other \
+         backfill, perhaps of imports that were killed; `braid ns backfills plays` shows them and how to end them"
     );
-    assert_eq!(closed.unwrap(), "accept_limit of plays is 10m again");
-    assert_eq!(server.state().updates, [0, 600]);
+    assert_eq!(closed.unwrap(), CLOSED);
+    assert_eq!(server.state().backfills.len(), 1);
 }
 
 #[tokio::test]
-async fn a_limit_that_is_zero_already_stays_and_that_is_said() {
-    let server = FakeServer::default();
-    let (opened, closed) = check(&server, |_| ()).await;
-    assert!(
-        opened
-            .unwrap()
-            .starts_with("accept_limit of plays is 0 already, perhaps since a backfill was killed")
-    );
-    assert_eq!(closed.unwrap(), "accept_limit of plays is still 0");
-    assert!(server.state().updates.is_empty());
+async fn an_end_by_somebody_else_is_an_end() {
+    let server = FakeServer::new();
+    let (_, closed) = check(&server, |server| server.state().backfills.clear()).await;
+    assert_eq!(closed.unwrap(), CLOSED);
 }
 
 #[tokio::test]
-async fn a_change_by_somebody_else_is_respected() {
+async fn an_answer_that_is_lost_leaves_nothing_open() {
     let server = FakeServer::new();
-    let (_, closed) = check(&server, |server| server.state().accept_limit_seconds = 60).await;
-    assert_eq!(closed.unwrap(), "accept_limit of plays was set by somebody else meanwhile, and stays");
-    assert_eq!(server.state().updates, [0]);
-    // A change of something else only means another etag.
+    server.state().begin_errors = vec![(gone(), Some(true))];
+    let (opened, closed) = check(&server, |server| server.state().end_errors = vec![(gone(), true)]).await;
+    assert_eq!((opened.unwrap().as_str(), closed.unwrap().as_str()), (OPENED, CLOSED));
+    assert_eq!(server.state().changes, ["begin 1", "end 1"]);
+    // Announced, and then the server was gone: ended and begun anew.
     let server = FakeServer::new();
-    server.state().update_errors = vec![(error("ABORTED", Some("ETAG_MISMATCH"), None), false)];
-    let (_, closed) = check(&server, |server| server.state().etag += 1).await;
-    assert_eq!(closed.unwrap(), "accept_limit of plays is 10m again");
-    assert_eq!(server.state().updates, [0, 600]);
+    server.state().begin_errors = vec![(gone(), Some(false))];
+    let (_, closed) = check(&server, |_| ()).await;
+    assert_eq!(closed.unwrap(), CLOSED);
+    assert_eq!(server.state().changes, ["begin 1", "end 1", "begin 2", "end 2"]);
+    // The same, and no use in trying again.
+    let server = FakeServer::new();
+    server.state().begin_errors = vec![(error("DEADLINE_EXCEEDED", None, None), Some(false))];
+    let (opened, _) = check(&server, |_| ()).await;
+    assert_eq!(opened.unwrap_err(), "DEADLINE_EXCEEDED on purpose");
+    assert!(server.state().backfills.is_empty());
 }
 
 #[tokio::test]
-async fn an_answer_that_is_lost_does_not_lose_the_old_limit() {
-    let lost = || (error("UNAVAILABLE", None, Some(1)), true);
+async fn a_server_that_is_gone_at_the_end_is_tried_for_a_while_and_then_the_way_out_is_told() {
+    let gone_for = |tries| (0..tries).map(|_| (gone(), false)).collect::<Vec<_>>();
     let server = FakeServer::new();
-    server.state().update_errors = vec![lost()];
-    let (opened, closed) = check(&server, |server| server.state().update_errors = vec![lost()]).await;
-    assert!(opened.unwrap().contains("then 10m again"));
-    assert_eq!(closed.unwrap(), "accept_limit of plays is 10m again");
-    assert_eq!(server.state().updates, [0, 600]);
-}
-
-#[tokio::test]
-async fn a_server_that_is_gone_at_the_end_is_tried_for_a_while_and_then_the_way_back_is_told() {
-    let gone = || error("UNAVAILABLE", None, Some(1));
+    let (_, closed) = check(&server, |server| server.state().end_errors = gone_for(3)).await;
+    assert_eq!(closed.unwrap(), CLOSED);
     let server = FakeServer::new();
-    let (_, closed) =
-        check(&server, |server| server.state().read_errors = (0..3).map(|_| gone()).collect()).await;
-    assert_eq!(closed.unwrap(), "accept_limit of plays is 10m again");
-    let server = FakeServer::new();
-    let (_, closed) =
-        check(&server, |server| server.state().read_errors = (0..99).map(|_| gone()).collect()).await;
+    let (_, closed) = check(&server, |server| server.state().end_errors = gone_for(99)).await;
     assert_eq!(
         closed.unwrap_err(),
-        "accept_limit of plays is still 0: UNAVAILABLE on purpose; put it back with `braid ns set plays --accept-limit 10m`"
+        "plays still takes events of any age: UNAVAILABLE on purpose; end that with \
+         `braid ns backfills plays --end 1`"
     );
     // Ctrl-C does not wait for that.
     let server = FakeServer::new();
     let clock = env::ManualClock::starting_at(0);
     let env = Env { clock: std::sync::Arc::new(clock), ..Env::system() };
     let (backfill, _) = Backfill::open(&server, &env, "plays").await.unwrap();
-    server.state().read_errors = vec![gone()];
+    server.state().end_errors = gone_for(1);
     let (pressed, mut interrupts) = mpsc::channel(1);
     pressed.send(()).await.unwrap();
     let closed = backfill.close(&server, &env, &mut interrupts).await.unwrap_err();
-    assert!(closed.message.contains("putting it back was interrupted; put it back with `braid ns set"));
+    assert!(closed.message.contains("ending it was interrupted; end that with `braid ns"), "{closed}");
 }

@@ -19,8 +19,14 @@ pub(crate) trait Target: Send + Sync {
     /// The namespace of this name.
     fn namespace(&self, name: &str) -> Answer<'_, admin::Namespace>;
 
-    /// Changes a namespace.
-    fn update(&self, request: admin::UpdateNamespaceRequest) -> Answer<'_, admin::Namespace>;
+    /// Its backfills.
+    fn backfills(&self, name: &str) -> Answer<'_, admin::ListBackfillsResponse>;
+
+    /// Opens a range of time for old events.
+    fn begin_backfill(&self, request: admin::BeginBackfillRequest) -> Answer<'_, admin::Backfill>;
+
+    /// Ends that.
+    fn end_backfill(&self, request: admin::EndBackfillRequest) -> Answer<'_, admin::EndBackfillResponse>;
 }
 
 impl Target for Client {
@@ -39,7 +45,16 @@ impl Target for Client {
         Box::pin(async move { self.get_namespace(&name).await })
     }
 
-    fn update(&self, request: admin::UpdateNamespaceRequest) -> Answer<'_, admin::Namespace> {
-        Box::pin(self.update_namespace(request))
+    fn backfills(&self, name: &str) -> Answer<'_, admin::ListBackfillsResponse> {
+        let name = name.to_owned();
+        Box::pin(async move { self.list_backfills(&name).await })
+    }
+
+    fn begin_backfill(&self, request: admin::BeginBackfillRequest) -> Answer<'_, admin::Backfill> {
+        Box::pin(Client::begin_backfill(self, request))
+    }
+
+    fn end_backfill(&self, request: admin::EndBackfillRequest) -> Answer<'_, admin::EndBackfillResponse> {
+        Box::pin(Client::end_backfill(self, request))
     }
 }

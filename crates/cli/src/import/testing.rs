@@ -15,24 +15,25 @@ use super::target::Target;
 /// Slices that one request may make, as in the real one.
 const NEW_SLICES_MAX: usize = 8;
 const SLICE_SECONDS: i64 = 86_400;
-/// Events before this are too old while there is an accept limit.
+/// Events before this are too old while there is no backfill.
 pub(super) const OLD_SECONDS: i64 = 1_000_000;
 
 /// What the server has, and what it will do wrong.
 #[derive(Default)]
 pub(super) struct State {
-    pub(super) accept_limit_seconds: i64,
-    pub(super) etag: u32,
-    /// The accept limits that were set.
-    pub(super) updates: Vec<i64>,
+    pub(super) backfills: Vec<admin::Backfill>,
+    /// What was begun and ended.
+    pub(super) changes: Vec<String>,
     /// Events by series and event id, with how often they were taken.
     pub(super) taken: BTreeMap<(String, String), u32>,
     pub(super) writes: u64,
     slices: BTreeSet<i64>,
     /// Errors for the next writes; none means that the write goes on as usual.
     pub(super) write_errors: Vec<Option<CallError>>,
-    /// Errors for the next updates, and whether the change is made all the same.
-    pub(super) update_errors: Vec<(CallError, bool)>,
+    /// Errors for the next backfills, and where one begins all the same, whether it is open.
+    pub(super) begin_errors: Vec<(CallError, Option<bool>)>,
+    /// Errors for the next ends of backfills, and whether they end all the same.
+    pub(super) end_errors: Vec<(CallError, bool)>,
     /// Errors for the next reads of the namespace.
     pub(super) read_errors: Vec<CallError>,
     /// Writes never end.
@@ -48,11 +49,9 @@ pub(super) struct FakeServer {
 }
 
 impl FakeServer {
-    /// With an accept limit of 600 s.
+    /// Without a fault.
     pub(super) fn new() -> Self {
-        let server = Self::default();
-        server.state().accept_limit_seconds = 600;
-        server
+        Self::default()
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -67,7 +66,7 @@ impl State {
         for (index, event) in (0..).zip(request.events) {
             let seconds = event.event_time.unwrap_or_default().seconds;
             let slice = seconds / SLICE_SECONDS;
-            let reason = if self.accept_limit_seconds > 0 && seconds < OLD_SECONDS {
+            let reason = if !self.backfills.iter().any(|one| one.open) && seconds < OLD_SECONDS {
                 Some("EVENT_TOO_OLD")
             } else if !self.slices.contains(&slice) && new >= NEW_SLICES_MAX {
                 Some("RATE_LIMITED")
@@ -86,28 +85,30 @@ impl State {
         answer
     }
 
-    fn namespace(&self, name: &str) -> admin::Namespace {
-        admin::Namespace {
-            name: name.to_owned(),
-            accept_limit: Some(prost_types::Duration { seconds: self.accept_limit_seconds, nanos: 0 }),
-            etag: self.etag.to_string(),
-            ..admin::Namespace::default()
+    fn begin(&mut self, request: admin::BeginBackfillRequest) -> Result<admin::Backfill, CallError> {
+        let failure = if self.begin_errors.is_empty() { None } else { Some(self.begin_errors.remove(0)) };
+        let open = failure.as_ref().map_or(Some(true), |(_, open)| *open);
+        let id =
+            1 + u64::try_from(self.changes.iter().filter(|change| change.starts_with('b')).count()).unwrap();
+        let begun = admin::Backfill { id, start: request.start, end: request.end, open: open == Some(true) };
+        if open.is_some() {
+            self.backfills.push(begun);
+            self.changes.push(format!("begin {id}"));
         }
+        failure.map_or(Ok(begun), |(error, _)| Err(error))
     }
 
-    fn update(&mut self, request: &admin::UpdateNamespaceRequest) -> Result<admin::Namespace, CallError> {
-        let wanted = request.namespace.clone().unwrap();
-        assert_eq!(request.update_mask.as_ref().unwrap().paths, ["accept_limit"]);
-        if wanted.etag != self.etag.to_string() {
-            return Err(error("ABORTED", Some("ETAG_MISMATCH"), None));
-        }
-        let failure = if self.update_errors.is_empty() { None } else { Some(self.update_errors.remove(0)) };
+    fn end(&mut self, id: u64) -> Result<admin::EndBackfillResponse, CallError> {
+        let failure = if self.end_errors.is_empty() { None } else { Some(self.end_errors.remove(0)) };
         if failure.as_ref().is_none_or(|(_, made)| *made) {
-            self.accept_limit_seconds = wanted.accept_limit.unwrap().seconds;
-            self.updates.push(self.accept_limit_seconds);
-            self.etag += 1;
+            let before = self.backfills.len();
+            self.backfills.retain(|backfill| backfill.id != id);
+            if self.backfills.len() == before {
+                return Err(error("ABORTED", Some("ETAG_MISMATCH"), None));
+            }
+            self.changes.push(format!("end {id}"));
         }
-        failure.map_or_else(|| Ok(self.namespace(&wanted.name)), |(error, _)| Err(error))
+        failure.map_or(Ok(admin::EndBackfillResponse {}), |(error, _)| Err(error))
     }
 }
 
@@ -138,15 +139,29 @@ impl Target for FakeServer {
     fn namespace(&self, name: &str) -> BoxFuture<'_, Result<admin::Namespace, CallError>> {
         let mut state = self.state();
         let error = if state.read_errors.is_empty() { None } else { Some(state.read_errors.remove(0)) };
-        let answer = error.map_or_else(|| Ok(state.namespace(name)), Err);
+        let answer =
+            error.map_or_else(|| Ok(admin::Namespace { name: name.to_owned(), ..Default::default() }), Err);
         Box::pin(std::future::ready(answer))
     }
 
-    fn update(
+    fn backfills(&self, _name: &str) -> BoxFuture<'_, Result<admin::ListBackfillsResponse, CallError>> {
+        let backfills = self.state().backfills.clone();
+        Box::pin(std::future::ready(Ok(admin::ListBackfillsResponse { backfills })))
+    }
+
+    fn begin_backfill(
         &self,
-        request: admin::UpdateNamespaceRequest,
-    ) -> BoxFuture<'_, Result<admin::Namespace, CallError>> {
-        let answer = self.state().update(&request);
+        request: admin::BeginBackfillRequest,
+    ) -> BoxFuture<'_, Result<admin::Backfill, CallError>> {
+        let answer = self.state().begin(request);
+        Box::pin(std::future::ready(answer))
+    }
+
+    fn end_backfill(
+        &self,
+        request: admin::EndBackfillRequest,
+    ) -> BoxFuture<'_, Result<admin::EndBackfillResponse, CallError>> {
+        let answer = self.state().end(request.id);
         Box::pin(std::future::ready(answer))
     }
 }

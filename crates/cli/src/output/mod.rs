@@ -1,7 +1,9 @@
 //! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `aggregation`,
-//! `explained`, `namespace`, `slice`, `histogram`, `block`, `list`); only `stdout` writes.
+//! `explained`, `namespace`, `slice`, `histogram`, `split`, `block`, `backfill`, `worker`, `audit`, `list`); only `stdout` writes.
 
 mod aggregation;
+mod audit;
+mod backfill;
 mod block;
 mod event;
 mod explained;
@@ -13,11 +15,15 @@ mod namespace;
 mod setting;
 mod shell;
 mod slice;
+mod split;
 mod stdout;
 mod table;
 pub(crate) mod value;
+mod worker;
 
 pub(crate) use aggregation::{CountRecord, StatsRecord, StretchRecord, ValueRecord};
+pub(crate) use audit::AuditRecord;
+pub(crate) use backfill::BackfillRecord;
 pub(crate) use block::BlockRecord;
 pub(crate) use event::{EventRecord, FoundRecord};
 pub(crate) use explained::{ExplainedRecord, Tree};
@@ -29,5 +35,9 @@ pub(crate) use namespace::{NamespaceRecord, describe};
 pub(crate) use setting::SettingRecord;
 pub(crate) use shell::quoted;
 pub(crate) use slice::SliceRecord;
+pub(crate) use split::{
+    Bars, ProgressRecord, SplitRecord, SteeredRecord, WideRecord, compared, split_ended, story, summed_up,
+};
 pub(crate) use stdout::Stdout;
 pub(crate) use table::Table;
+pub(crate) use worker::WorkerRecord;

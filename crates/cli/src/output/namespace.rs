@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use api::admin::v1::{Namespace, Shape};
+use api::admin::v1::{Namespace, Shape, SplitSettings};
 
 use super::list::Record;
 use super::{Json, Table, value};
@@ -95,6 +95,12 @@ impl Record for NamespaceRecord<'_> {
         "incarnation",
         "etag",
         "created",
+        "split_policy",
+        "threshold_bytes",
+        "target_bytes",
+        "max_split_buckets",
+        "split_strategy",
+        "split_layout",
     ];
 
     fn row(&self) -> Vec<String> {
@@ -120,6 +126,7 @@ impl Record for NamespaceRecord<'_> {
         let retention = namespace.retention.unwrap_or_default();
         let slo = namespace.slo.unwrap_or_default();
         let storage = namespace.storage.clone().unwrap_or_default();
+        let split = namespace.split.clone().unwrap_or_default();
         let duration = |wire| value::duration(value::from_wire(wire));
         vec![vec![
             namespace.name.clone(),
@@ -138,6 +145,12 @@ impl Record for NamespaceRecord<'_> {
             namespace.incarnation.to_string(),
             namespace.etag.clone(),
             value::time(namespace.created),
+            split.policy,
+            split.threshold_bytes.to_string(),
+            split.target_bytes.to_string(),
+            split.max_split_buckets.to_string(),
+            split.strategy,
+            split.layout,
         ]]
     }
 
@@ -157,6 +170,7 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
         either(&parts.delete, "after its end a slice is kept for so long", "slices are kept for ever"),
     );
     let created = namespace.created.map(|at| prost_types::Timestamp { nanos: 0, ..at });
+    let splitting = splitting(&namespace.split.clone().unwrap_or_default());
     let lines = [
         ("name", namespace.name.clone(), ""),
         ("slice", parts.slice, "one table holds so much time"),
@@ -171,6 +185,8 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
         ("consistency", namespace.consistency.clone(), "so many replicas answer, in a cluster"),
         ("compaction", parts.compaction, "how a cluster merges the files of future slices"),
         ("compression", parts.compression, "how it compresses them"),
+    ];
+    let last = [
         ("incarnation", namespace.incarnation.to_string(), "which making of the name this is"),
         ("etag", namespace.etag.clone(), "names this state"),
         ("created", value::time(created), ""),
@@ -179,8 +195,27 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
         vec![name.to_owned(), value::printable(&value).into_owned(), help.to_owned()]
     };
     let mut text = String::new();
-    Table::new(width).rows(&lines.map(row), &mut text);
+    let rows: Vec<Vec<String>> = lines.into_iter().chain(splitting).chain(last).map(row).collect();
+    Table::new(width).rows(&rows, &mut text);
     text
+}
+
+/// What a namespace wishes of splits, a line each.
+fn splitting(split: &SplitSettings) -> [(&'static str, String, &'static str); 6] {
+    let size = |bytes: i64| value::size(u64::try_from(bytes).unwrap_or(0));
+    let policy = match split.policy.as_str() {
+        "manual" => "wide partitions are listed; `braid split create` splits one",
+        "off" => "nobody looks for wide partitions",
+        _ => "wide partitions that a read finds are split",
+    };
+    [
+        ("split", split.policy.clone(), policy),
+        ("wide over", size(split.threshold_bytes), "a partition with more is wide"),
+        ("target", size(split.target_bytes), "what a part of it should have"),
+        ("max targets", split.max_split_buckets.to_string(), "so many parts at most"),
+        ("strategy", split.strategy.clone(), "how to cut"),
+        ("layout", split.layout.clone(), "how parts keep events"),
+    ]
 }
 
 fn either(value: &str, said: &'static str, of_zero: &'static str) -> &'static str {
@@ -207,6 +242,14 @@ mod tests {
             created: Some(prost_types::Timestamp { seconds: 1_778_542_920, nanos: 1 }),
             consistency: "LOCAL_QUORUM".to_owned(),
             storage: Some(Storage { compaction: "leveled".to_owned(), compression: String::new() }),
+            split: Some(SplitSettings {
+                policy: "auto".to_owned(),
+                threshold_bytes: 16 << 20,
+                target_bytes: 4 << 20,
+                max_split_buckets: 16,
+                strategy: "auto".to_owned(),
+                layout: "auto".to_owned(),
+            }),
         }
     }
 
@@ -217,7 +260,8 @@ mod tests {
         assert_eq!(record.row(), ["plays", "1d", "1h", "4", "10m", "forever", "2"]);
         assert_eq!(
             record.lines().concat().join(" "),
-            "plays 86400 3600 4 10m 0s 30d 0s 500ms 10s LOCAL_QUORUM leveled  2 \"e\" 2026-05-11T23:42:00.000000001Z"
+            "plays 86400 3600 4 10m 0s 30d 0s 500ms 10s LOCAL_QUORUM leveled  2 \"e\" 2026-05-11T23:42:00.000000001Z \
+             auto 16777216 4194304 16 auto auto"
         );
         assert_eq!(record.lines().concat().len(), NamespaceRecord::FIELDS.len());
         assert_eq!(record.row().len(), NamespaceRecord::COLUMNS.len());
@@ -227,7 +271,7 @@ mod tests {
     fn one_in_full() {
         let text = describe(&namespace(), None);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 16);
+        assert_eq!(lines.len(), 22);
         assert_eq!(lines[0], "name         plays");
         assert_eq!(lines[4], "accept       10m                   events older than this are refused");
         assert_eq!(lines[5], "future       any                   events may lie anywhere ahead");
@@ -242,6 +286,12 @@ mod tests {
             "compaction   leveled               how a cluster merges the files of future slices"
         );
         assert_eq!(lines[12], "compression  default               how it compresses them");
-        assert_eq!(lines[15], "created      2026-05-11T23:42:00Z");
+        assert_eq!(
+            lines[13],
+            "split        auto                  wide partitions that a read finds are split"
+        );
+        assert_eq!(lines[14], "wide over    16.0 MiB              a partition with more is wide");
+        assert_eq!(lines[16], "max targets  16                    so many parts at most");
+        assert_eq!(lines[21], "created      2026-05-11T23:42:00Z");
     }
 }

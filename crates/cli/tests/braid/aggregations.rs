@@ -154,11 +154,7 @@ fn a_read_is_explained_as_a_tree_and_goes_on() {
 fn wrong_input_is_refused_with_what_to_write() {
     let scratch = tempfile::tempdir().unwrap();
     let server = serving(scratch.path());
-    let check = |arguments: &[&str], expect: i32, text: &str| {
-        let (code, out, said) = ended(server.run(arguments));
-        assert_eq!((code, out.as_str()), (expect, ""), "{arguments:?}: {said}");
-        assert!(said.contains(text), "{arguments:?}: {said}");
-    };
+    let check = |arguments: &[&str], expect, text| server.refuses(arguments, expect, text);
     check(&["agg", "median", "-n", "plays"], 2, "unrecognized subcommand 'median'");
     check(&["agg", "distinct", "-n", "plays"], 2, "<KEY>");
     check(&["agg", "histogram", "-n", "plays", "a"], 2, "`a` is not a duration; write one such as");

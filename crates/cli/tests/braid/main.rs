@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod aggregations;
+mod audit;
+mod backfill;
 mod blocks;
 mod commands;
 mod demo;
@@ -12,5 +14,7 @@ mod kill;
 mod partitions;
 mod process;
 mod readme;
+mod split_kill;
+mod splits;
 mod waiting;
 mod wishes;

@@ -70,6 +70,13 @@ impl Serving {
     pub(crate) fn run(&self, arguments: &[&str]) -> Output {
         braid(arguments).env("BRAID_SERVER", &self.address).output().unwrap()
     }
+
+    /// Runs a command that must fail with this code, say this much on stderr and nothing else.
+    pub(crate) fn refuses(&self, arguments: &[&str], expect: i32, text: &str) {
+        let (code, out, said) = ended(self.run(arguments));
+        assert_eq!((code, out.as_str()), (expect, ""), "{arguments:?}: {said}");
+        assert!(said.contains(text), "{arguments:?}: {said}");
+    }
 }
 
 impl Drop for Serving {

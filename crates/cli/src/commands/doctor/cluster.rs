@@ -27,6 +27,7 @@ pub(crate) fn judge(found: Result<&Examined, String>) -> Vec<Finding> {
     findings.extend(cluster.layout.map(|layout| self::layout(&cluster.keyspace, layout)));
     findings.extend(cluster.tables.map(|tables| self::tables(tables, cluster.tables_max)));
     findings.push(snapshots(cluster));
+    findings.extend(syncs(cluster));
     findings
 }
 
@@ -143,6 +144,23 @@ fn snapshots(cluster: &Examined) -> Finding {
         return Finding::warn(what, todo);
     }
     Finding::ok("auto_snapshot is off: a table that is dropped frees its disk")
+}
+
+/// Nodes that acknowledge before they sync, as they do unless they are told. Where they do not tell, `snapshots` said why.
+fn syncs(cluster: &Examined) -> Option<Finding> {
+    let early: Vec<&str> = cluster
+        .nodes
+        .iter()
+        .filter(|node| node.commitlog_sync.as_deref() == Some("periodic"))
+        .map(|node| node.address.as_str())
+        .collect();
+    (!early.is_empty()).then(|| {
+        let what = format!(
+            "commitlog_sync is periodic at {}: what all replicas lose at once was acknowledged and not yet on disk",
+            shortened(&early)
+        );
+        Finding::warn(what, "set commitlog_sync: group in cassandra.yaml, at the least where there is one replica")
+    })
 }
 
 /// Some names, and how many more there are.

@@ -10,6 +10,7 @@ fn node(address: &str, auto_snapshot: Option<bool>) -> Node {
         datacenter: "dc1".to_owned(),
         release: Some("5.0.8".to_owned()),
         auto_snapshot,
+        commitlog_sync: Some("group".to_owned()),
     }
 }
 
@@ -119,6 +120,14 @@ fn snapshots_of_what_is_dropped_are_warned_of() {
     check(
         unknown,
         "warn  whether auto_snapshot is on is not known of a  -> as a superuser, run GRANT SELECT ON",
+    );
+}
+
+#[test]
+fn nodes_that_acknowledge_before_they_sync_are_warned_of() {
+    check(
+        |cluster| cluster.nodes[1].commitlog_sync = Some("periodic".to_owned()),
+        "warn  commitlog_sync is periodic at b:9042: ",
     );
 }
 

@@ -60,7 +60,22 @@ pub(crate) fn judge(
     } else {
         Finding::fail(format!("the server is not ready: {}", info.not_ready_reason), "look into its log")
     });
+    // Older ones say nothing of it.
+    if !info.server_id.is_empty() {
+        findings.push(judge_lease(info));
+    }
     findings
+}
+
+fn judge_lease(info: &ServerInfo) -> Finding {
+    let epoch = info.epoch;
+    if info.leased {
+        return Finding::ok(format!("the server holds a lease and knows all changes up to {epoch}"));
+    }
+    Finding::fail(
+        format!("the server has lost touch with the others behind change {epoch}: reads may be partial"),
+        "look into its log, and at the other servers with `braid workers`",
+    )
 }
 
 fn silent(url: &str, error: &CallError, listens: bool, owner: Option<&str>) -> Finding {
@@ -122,20 +137,29 @@ mod tests {
             store_backend: "embedded".to_owned(),
             ready: true,
             namespaces: 3,
+            epoch: 7,
+            leased: true,
+            server_id: "s1".to_owned(),
             ..ServerInfo::default()
         };
         let first =
             format!("ok    braid {VERSION} answers at http://h:1 with 3 namespaces, store embedded\n");
-        assert_eq!(lines(&Ok(info.clone()), false, None), format!("{first}ok    the server is ready\n"));
+        let leased = "ok    the server holds a lease and knows all changes up to 7\n";
+        let ready = "ok    the server is ready\n";
+        assert_eq!(lines(&Ok(info.clone()), false, None), format!("{first}{ready}{leased}"));
         let odd = ServerInfo {
             version: "9.9.9".to_owned(),
             ready: false,
             not_ready_reason: "disk".to_owned(),
+            leased: false,
             ..info
         };
         let said = lines(&Ok(odd), false, None);
         assert!(said.contains(&format!("warn  this command is {VERSION}, the server 9.9.9  -> ")), "{said}");
-        assert!(said.ends_with("FAIL  the server is not ready: disk  -> look into its log\n"), "{said}");
+        assert!(said.contains("FAIL  the server is not ready: disk  -> look into its log\n"), "{said}");
+        let lost =
+            "FAIL  the server has lost touch with the others behind change 7: reads may be partial  -> ";
+        assert!(said.contains(lost), "{said}");
     }
 
     #[test]

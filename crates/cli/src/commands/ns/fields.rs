@@ -5,6 +5,7 @@ use std::time::Duration;
 use api::admin::v1::{Namespace, Retention, Shape, Slo, Storage};
 use api::convert::duration_to_wire;
 
+use super::splitting::Splitting;
 use crate::failure::Failure;
 use crate::input::parse_duration;
 
@@ -50,6 +51,8 @@ pub(super) struct Fields {
     /// How a cluster compresses the files of future slices: lz4, zstd, none or '' (default '', the store's choice)
     #[arg(long, value_name = "NAME")]
     compression: Option<String>,
+    #[command(flatten)]
+    splitting: Splitting,
 }
 
 impl Fields {
@@ -96,6 +99,7 @@ impl Fields {
             compaction: name_of("storage.compaction", &self.compaction),
             compression: name_of("storage.compression", &self.compression),
         };
+        let split = self.splitting.message(&mut paths);
         let namespace = Namespace {
             name,
             shape: Some(shape).filter(|shape| *shape != Shape::default()),
@@ -105,6 +109,7 @@ impl Fields {
             slo: Some(slo).filter(|slo| *slo != Slo::default()),
             consistency,
             storage: Some(storage).filter(|storage| *storage != Storage::default()),
+            split,
             ..Namespace::default()
         };
         Ok((namespace, paths))
