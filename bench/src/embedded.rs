@@ -11,7 +11,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::raw::when_free;
 
-const RUNTIME_WORKERS: usize = 2;
+/// Threads of the runtime.
+pub(crate) const RUNTIME_WORKERS: usize = 2;
 
 /// An open store and the runtime that it lives on.
 pub(crate) struct Embedded {
@@ -38,6 +39,11 @@ impl Embedded {
     ) -> Result<T> {
         let store = self.store.clone();
         self.runtime.block_on(async move { work(store).await })
+    }
+
+    /// The runtime that it lives on.
+    pub(crate) const fn runtime(&self) -> &Runtime {
+        &self.runtime
     }
 
     /// Closes the store and frees its directory.

@@ -79,6 +79,7 @@ impl Filled {
             bytes_max: bytes,
             consistency: Consistency::default(),
             hedge_after: None,
+            ahead: false,
         })
     }
 }

@@ -58,13 +58,17 @@ impl Home {
         Ok(format!("\"{keyspace}\".\"{}\"", table.name.as_str()))
     }
 
-    fn drop_keyspaces(&self) -> Result<()> {
-        let options = Options {
+    /// How a store in this process has them.
+    pub(crate) fn options(&self) -> Options {
+        Options {
             contact_points: vec![node::address().to_string()],
             keyspace_prefix: self.prefix.clone(),
             ..Options::default()
-        };
+        }
+    }
+
+    fn drop_keyspaces(&self) -> Result<()> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(store_cassandra::drop_keyspaces(&options))?)
+        Ok(runtime.block_on(store_cassandra::drop_keyspaces(&self.options()))?)
     }
 }

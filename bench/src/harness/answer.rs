@@ -14,6 +14,8 @@ pub(crate) enum Unit {
     Bytes,
     /// Starts of a process per second.
     Starts,
+    /// Calls of a store per second.
+    Calls,
 }
 
 impl Unit {
@@ -23,6 +25,7 @@ impl Unit {
             Self::Events => "events",
             Self::Bytes => "bytes",
             Self::Starts => "starts",
+            Self::Calls => "calls",
         }
     }
 
@@ -32,6 +35,7 @@ impl Unit {
             Self::Events => "1000 events/s",
             Self::Bytes => "MB/s",
             Self::Starts => "starts/s",
+            Self::Calls => "calls/s",
         }
     }
 
@@ -40,7 +44,7 @@ impl Unit {
         let scale = match self {
             Self::Events => 1e3,
             Self::Bytes => 1e6,
-            Self::Starts => 1.0,
+            Self::Starts | Self::Calls => 1.0,
         };
         format!("{:.1}", rate / scale)
     }

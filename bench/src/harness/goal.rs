@@ -36,6 +36,8 @@ pub(crate) enum Goal {
     Calls { side: &'static str },
     /// The median of these figures, which belong to no side, is at most this.
     Figures { what: &'static str, values: Vec<f64>, at_most: f64 },
+    /// Nothing is wanted: these figures, which belong to no side, are shown.
+    Shown { what: String, values: Vec<f64> },
 }
 
 /// A goal beside what was measured.
@@ -102,6 +104,10 @@ pub(crate) fn judge(goal: &Goal, all: &[Runs]) -> Result<Vec<Judged>> {
         Goal::Figures { what, values, at_most } => {
             let spread = Spread::of(values.iter().copied()).context(NO_ROUND)?;
             Ok(vec![Judged::at_most((*what).to_owned(), spread.median, spread, *at_most)])
+        }
+        Goal::Shown { what, values } => {
+            let spread = Spread::of(values.iter().copied()).context(NO_ROUND)?;
+            Ok(vec![Judged::shown(what.clone(), spread)])
         }
     }
 }
@@ -264,6 +270,9 @@ mod tests {
         let goal = |at_most| Goal::Figures { what: "start, ms", values: vec![9.0, 1.0, 2.0], at_most };
         check(&goal(2.0), &[], &["2 ok"]);
         check(&goal(1.9), &[], &["2 MISSED"]);
+        let shown = |values| Goal::Shown { what: "reads/s".to_owned(), values };
+        check(&shown(vec![9.0, 1.0, 2.0]), &[], &["2 "]);
+        assert!(judge(&shown(Vec::new()), &[]).is_err());
     }
 
     #[test]

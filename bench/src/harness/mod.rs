@@ -29,5 +29,6 @@ pub(crate) use machine::Machine;
 pub(crate) use measure::{Sample, measure, measure_in};
 pub(crate) use process::Process;
 pub(crate) use report::report;
-pub(crate) use rounds::{Side, interleave};
+pub(crate) use rounds::{Runs, Side, interleave};
 pub(crate) use setting::Setting;
+pub(crate) use stats::{Spread, median_range};

@@ -2,17 +2,22 @@
 
 mod cassandra_drain;
 mod cassandra_read;
+mod cassandra_split;
 mod cassandra_wide;
 mod cassandra_write;
+mod checks;
 mod count;
 mod drain;
 mod fairness;
 mod first_page;
 mod grpc_ingest;
 mod ingest;
+mod metadata_load;
 mod partial;
 mod scan;
 mod search;
+mod split;
+mod split_fairness;
 mod start;
 
 use anyhow::Result;
@@ -40,9 +45,14 @@ pub(crate) const ALL: &[Question] = &[
     count::QUESTION,
     fairness::QUESTION,
     partial::QUESTION,
+    split::QUESTION,
+    split_fairness::QUESTION,
+    checks::QUESTION,
+    metadata_load::QUESTION,
     cassandra_write::QUESTION,
     cassandra_drain::QUESTION,
     cassandra_read::QUESTION,
     cassandra_wide::QUESTION,
+    cassandra_split::QUESTION,
     start::QUESTION,
 ];

@@ -140,6 +140,7 @@ fn through_store(data: &Data, order: Order) -> Result<Sample> {
         bytes_max: PAGE_BYTES,
         consistency: Consistency::default(),
         hedge_after: None,
+        ahead: false,
     };
     let pass = || embedded.run(async |store| data.bytes(read_pages(&store, scan.clone()).await?));
     pass().context("warming up")?;
