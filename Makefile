@@ -3,7 +3,7 @@
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
 	cassandra-server cassandra-braid cassandra-secured faults faults-store faults-server doc-tests doc bench bench-cassandra \
-	kill clean
+	kill proof proof-sim proof-model clean
 
 # How often the kill suite kills.
 KILLS ?= 200
@@ -62,8 +62,8 @@ TESTS = cargo test --workspace --all-features --no-fail-fast
 
 unit: ## unit and integration tests; those that need no Cassandra
 	@dev/stage -v unit $(TESTS) --lib --bins
-	@dev/stage -v tests $(TESTS) --exclude store-cassandra --exclude server --test '*'
-	@dev/stage -v tests-server $(TESTS) --test serve
+	@dev/stage -v tests $(TESTS) --exclude store-cassandra --exclude server --exclude cli --test '*'
+	@dev/stage -v tests-server $(TESTS) --test serve --test braid
 
 # By another name: make runs a line with the real one also under -n, which only shows.
 AGAIN = $(MAKE) --no-print-directory
@@ -82,6 +82,7 @@ cassandra-server:
 
 cassandra-braid:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor
+	@dev/stage -v cassandra-servers $(TESTS) --test several
 
 # A node of its own, which is gone afterwards.
 cassandra-secured:
@@ -96,7 +97,7 @@ faults-store:
 
 faults-server:
 	@dev/needs $(CASSANDRA_NEEDS)
-	@dev/stage -v faults-server $(TESTS) --test outage -- --nocapture
+	@dev/stage -v faults-server $(TESTS) --test outage --test split_cluster -- --nocapture
 
 doc-tests:
 	@dev/stage -v doc-tests cargo test --workspace --all-features --doc
@@ -109,7 +110,7 @@ bench: ## measure (QUICK=1 for a short run)
 	@cargo build --release -p cli
 	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
 
-BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide
+BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide cassandra-split
 
 bench-cassandra: ## measure over a real Cassandra, beside its driver (QUICK=1 for a short run)
 	@dev/needs $(CASSANDRA_NEEDS)
@@ -119,6 +120,17 @@ bench-cassandra: ## measure over a real Cassandra, beside its driver (QUICK=1 fo
 kill: ## kill -9 the embedded store and the server KILLS times (200) each and look for lost writes
 	@BRAID_KILLS=$(KILLS) dev/stage -v kill cargo test -p store-embedded --all-features --test crash kill -- --nocapture
 	@BRAID_KILLS=$(KILLS) dev/stage -v kill-server cargo test -p cli --test braid kill -- --nocapture
+
+# How many seeds the simulation plays.
+SEEDS ?= 1000
+
+proof: proof-sim proof-model ## play SEEDS seeds of the simulation, and explore the models within large bounds
+
+proof-sim:
+	@SIM_SEEDS=$(SEEDS) dev/stage -v proof-sim cargo test -p sim --test play -- --nocapture
+
+proof-model:
+	@cargo run --release --locked -p proof -- model --large
 
 clean: ## remove what was built
 	@cargo clean
