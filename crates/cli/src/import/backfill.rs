@@ -57,18 +57,27 @@ impl Backfill {
         Ok((opened, note))
     }
 
-    /// Closes it again; Ctrl-C ends the trying.
+    /// Closes it again. The first Ctrl-C only stops an import, also one that is at its end: what it opened is closed. The
+    /// next one ends the trying; `interrupted` says that the first one was before.
     pub(crate) async fn close(
         self,
         target: &dyn Target,
         env: &Env,
         interrupts: &mut mpsc::Receiver<()>,
+        mut interrupted: bool,
     ) -> Result<String, CallError> {
         let Self { namespace, id } = &self;
-        let ended = tokio::select! {
-            biased;
-            ended = end(target, env, namespace, *id) => ended,
-            Some(()) = interrupts.recv() => Err(abandoned()),
+        let mut end = std::pin::pin!(end(target, env, namespace, *id));
+        let ended = loop {
+            tokio::select! {
+                biased;
+                ended = &mut end => break ended,
+                Some(()) = interrupts.recv() => {
+                    if std::mem::replace(&mut interrupted, true) {
+                        break Err(abandoned());
+                    }
+                }
+            }
         };
         match ended {
             Ok(()) => Ok(format!("{namespace} takes old events no longer")),

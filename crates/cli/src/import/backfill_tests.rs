@@ -17,7 +17,7 @@ async fn check(
         };
         between(server);
         let (_pressed, mut interrupts) = mpsc::channel(1);
-        let closed = backfill.close(server, env, &mut interrupts).await;
+        let closed = backfill.close(server, env, &mut interrupts, false).await;
         (Ok(opened), closed.map_err(|error| error.message))
     })
     .await
@@ -86,9 +86,13 @@ async fn an_answer_that_is_lost_leaves_nothing_open() {
     assert!(server.state().backfills.is_empty());
 }
 
+/// So many calls that nobody hears.
+fn gone_for(tries: usize) -> Vec<(CallError, bool)> {
+    (0..tries).map(|_| (gone(), false)).collect()
+}
+
 #[tokio::test]
 async fn a_server_that_is_gone_at_the_end_is_tried_for_a_while_and_then_the_way_out_is_told() {
-    let gone_for = |tries| (0..tries).map(|_| (gone(), false)).collect::<Vec<_>>();
     let server = FakeServer::new();
     let (_, closed) = check(&server, |server| server.state().end_errors = gone_for(3)).await;
     assert_eq!(closed.unwrap(), CLOSED);
@@ -99,14 +103,27 @@ async fn a_server_that_is_gone_at_the_end_is_tried_for_a_while_and_then_the_way_
         "plays still takes events of any age: UNAVAILABLE on purpose; end that with \
          `braid ns backfills plays --end 1`"
     );
-    // Ctrl-C does not wait for that.
-    let server = FakeServer::new();
+}
+
+#[tokio::test]
+async fn the_second_ctrl_c_ends_the_trying_and_the_first_does_not() {
+    // Nobody moves the clock, so a server that was gone once is never asked again.
     let clock = env::ManualClock::starting_at(0);
     let env = Env { clock: std::sync::Arc::new(clock), ..Env::system() };
+    for (interrupted, pressed_more) in [(true, 1), (false, 2)] {
+        let server = FakeServer::new();
+        let (backfill, _) = Backfill::open(&server, &env, "plays").await.unwrap();
+        server.state().end_errors = gone_for(1);
+        let (pressed, mut interrupts) = mpsc::channel(2);
+        for _ in 0..pressed_more {
+            pressed.send(()).await.unwrap();
+        }
+        let closed = backfill.close(&server, &env, &mut interrupts, interrupted).await.unwrap_err();
+        assert!(closed.message.contains("ending it was interrupted; end that with `braid ns"), "{closed}");
+    }
+    let server = FakeServer::new();
     let (backfill, _) = Backfill::open(&server, &env, "plays").await.unwrap();
-    server.state().end_errors = gone_for(1);
     let (pressed, mut interrupts) = mpsc::channel(1);
     pressed.send(()).await.unwrap();
-    let closed = backfill.close(&server, &env, &mut interrupts).await.unwrap_err();
-    assert!(closed.message.contains("ending it was interrupted; end that with `braid ns"), "{closed}");
+    assert_eq!(backfill.close(&server, &env, &mut interrupts, false).await.unwrap(), CLOSED);
 }

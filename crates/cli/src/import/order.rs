@@ -120,7 +120,7 @@ pub(crate) async fn import(
     let took = env.clock.boot().since(started);
     let mut failure = pumped.failure;
     if let Some(backfill) = backfill {
-        match backfill.close(target, env, interrupts).await {
+        match backfill.close(target, env, interrupts, pumped.interrupted).await {
             Ok(note) => progress.note(&note),
             Err(error) if failure.is_none() => failure = Some(error),
             Err(error) => progress.say(&format!("{}\n", error.message)),

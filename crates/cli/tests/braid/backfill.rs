@@ -60,6 +60,8 @@ fn ctrl_c_ends_a_backfill_and_what_kill_9_leaves_can_be_ended_by_hand() {
     let scratch = tempfile::tempdir().unwrap();
     let server = serving(scratch.path());
     let (mut import, _said) = waiting(&server);
+    // Waiting for the process would close it, and the import could end before it sees the signal.
+    let _stdin = import.stdin.take();
     assert_eq!(backfills(&server).lines().count(), 1);
     assert!(Command::new("kill").args(["-INT", &import.id().to_string()]).status().unwrap().success());
     assert_eq!(import.wait().unwrap().code(), Some(130));
