@@ -1,6 +1,7 @@
 //! The handle to the data plane.
 
 mod ask;
+mod read_modes;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,9 @@ use crate::block::BlockChange;
 use crate::catalog::Catalog;
 use crate::histograms::histograms;
 use crate::metrics::{Metrics, Mode, Write};
+use crate::readmode::{Comparer, Notes};
 use crate::reads::Reads;
+use crate::route::Router;
 use crate::split::{SplitLimits, Splits};
 use crate::view::{AuditLine, Cause, Me, Member, ServerInfo, Standing};
 use crate::write::{WriteQueue, write_queued, write_synced};
@@ -32,6 +35,8 @@ pub struct Engine {
     queue: Arc<WriteQueue>,
     reads: Arc<Reads>,
     pub(crate) splits: Arc<Splits>,
+    router: Arc<Router>,
+    comparer: Arc<Comparer>,
     metrics: Arc<Metrics>,
     env: Env,
     /// Who asks for what is changed through this handle, and why.
@@ -67,14 +72,30 @@ impl Engine {
         let metrics = Arc::new(Metrics::default());
         let queue =
             WriteQueue::start(Arc::clone(&catalog), Arc::clone(&store), env.clone(), Arc::clone(&metrics));
-        let (of, at) = (Arc::clone(&catalog), Arc::clone(&store));
-        let splits = Splits::new(of, at, env.clone(), options.splits);
+        let router = Router::new(Arc::clone(&catalog), env.clone());
+        #[cfg(feature = "seeded-bugs")]
+        let router = router.with(options.bug);
+        let (router, notes) = (Arc::new(router), Arc::new(Notes::default()));
+        // Before the first read, so that it takes the way that it should.
+        router.load_filters(true).await?;
+        let outside = || (Arc::clone(&store), env.clone());
+        let of = || (Arc::clone(&catalog), outside(), Arc::clone(&router));
+        let (known, at, by) = of();
+        let splits = Splits::new(known, at, by, Arc::clone(&notes), options.splits);
         #[cfg(feature = "seeded-bugs")]
         let splits = splits.with(options.bug);
         let splits = Arc::new(splits);
-        let (of, at, counted) = (Arc::clone(&catalog), Arc::clone(&store), Arc::clone(&metrics));
-        let reads = Arc::new(Reads::new(of, (at, env.clone()), counted, Arc::clone(&splits), limits));
-        Ok(Self { catalog, store, queue, reads, splits, metrics, env, cause: Arc::default() })
+        let (known, at, by) = of();
+        let comparer = Arc::new(Comparer::new(known, at, by, Arc::clone(&splits), notes));
+        let reads = Reads::new(
+            (Arc::clone(&catalog), outside()),
+            Arc::clone(&metrics),
+            Arc::clone(&comparer),
+            Arc::clone(&splits),
+            limits,
+        );
+        let (reads, cause) = (Arc::new(reads), Arc::default());
+        Ok(Self { catalog, store, queue, reads, splits, router, comparer, metrics, env, cause })
     }
 
     /// A handle whose changes are audited as asked for by this cause.
@@ -87,6 +108,8 @@ impl Engine {
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.metrics.register(registry);
         self.splits.metrics.register(registry);
+        self.router.metrics.register(registry);
+        self.comparer.metrics.register(registry);
     }
 
     /// Makes a namespace.

@@ -51,6 +51,10 @@ reasons! {
     SplitNotImmutable = "SPLIT_NOT_IMMUTABLE",
     /// The split is not in a state that allows it.
     SplitRefused = "SPLIT_REFUSED",
+    /// Reads cannot move on to targets yet.
+    ReadModeGateFailed = "READ_MODE_GATE_FAILED",
+    /// Copies of the same events differ.
+    CompareMismatch = "COMPARE_MISMATCH",
     /// The series is blocked for what was asked.
     IdBlocked = "ID_BLOCKED",
     /// A namespace of this name exists.

@@ -2,7 +2,8 @@
 //!
 //! In flow order: `view` (the log of changes that all servers follow), [`namespace`] and `catalog` (what exists), `block` (ids that are
 //! refused), `write` (validate, place,
-//! batch, store), `read` (cover, scan in parallel, merge, page). [`Engine`] is the handle to all of it.
+//! batch, store), `route` (origin or targets), `read` (cover, scan in parallel, merge, page), `readmode` (how reads move to
+//! targets). [`Engine`] is the handle to all of it.
 //!
 //! Knows the store only through its trait, time only through `env`, and nothing of wires, ports or tokens.
 
@@ -19,8 +20,10 @@ mod metrics;
 pub mod namespace;
 mod query;
 mod read;
+mod readmode;
 mod reads;
 mod request;
+mod route;
 mod split;
 mod splits;
 mod view;
@@ -34,16 +37,21 @@ pub use catalog::Backfill;
 pub use engine::{Engine, Options};
 pub use error::{Error, Reason, Result};
 pub use event::{EVENTS_MAX, Event, EventInput, ITEMS_MAX, Item, ItemInput, Refusal};
-pub use namespace::{Namespace, NamespaceSpec, Shape, SplitLayout, SplitPolicy, SplitSpec, SplitStrategy};
+pub use namespace::{
+    Namespace, NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, Shape, Share, SplitLayout,
+    SplitPolicy, SplitSpec, SplitStrategy,
+};
 pub use query::{Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, SearchQuery};
 pub use read::{ReadLimits, VIEW_STALE};
+pub use readmode::{Evidence, Gate, Mismatch, MismatchSide, ReadModeInfo, Swept};
 pub use request::{
     AggregatePage, AggregateRequest, Aggregation, BUCKETS_DEFAULT, Bucket, BucketKey, Cost, ExplainedGroup,
-    ExplainedPartition, Explanation, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX, Partial,
-    PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceHistogram,
+    ExplainedPartition, ExplainedRoute, Explanation, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX,
+    Partial, PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceHistogram,
     SliceInfo, SliceState, Split, SplitFilter, SplitPage, SplitSummary, Stats, WidePartition, WriteAnswer,
     WriteRequest,
 };
+pub use route::{Fallback, FilterInfo, Probe};
 pub use store::{Compaction, Compression, Consistency, Named, Storage};
 pub use view::{AUDIT_LINES_MAX, AuditLine, Cause, Member, ServerInfo};
 pub use write::QueueCounts;

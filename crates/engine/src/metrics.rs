@@ -23,8 +23,8 @@ use crate::{Cost, Reason, Result, WriteAnswer};
 /// Namespaces that have a label of their own; further ones share `other`.
 const NAMESPACES_MAX: usize = 200;
 const OTHER: &str = "other";
-/// Every partition is read where it was written, until some are split.
-const ORIGIN: &str = "origin";
+/// Where a page came from.
+const ROUTES: [&str; 3] = ["origin", "target", "fallback"];
 /// Upper edge of the first duration bucket, in seconds, and how many follow, each twice as wide: the last ends at 16 s.
 const FIRST_SECONDS: f64 = 0.000_5;
 const DURATION_BUCKETS: u16 = 16;
@@ -158,6 +158,15 @@ struct BlockedLabels {
     access: Blocked,
 }
 
+/// Where a page came from: targets if any part of it did, unless some should have and did not.
+fn route_of(cost: &Cost) -> &'static str {
+    match (cost.fallbacks, cost.targets) {
+        (0, 0) => "origin",
+        (0, _) => "target",
+        _ => "fallback",
+    }
+}
+
 /// A write that has ended.
 pub(crate) struct Write<'a> {
     pub(crate) namespace: &'a NamespaceName,
@@ -251,14 +260,15 @@ impl Metrics {
         took: Duration,
         answer: std::result::Result<(&Cost, bool), &crate::Error>,
     ) {
+        let route = answer.map_or("origin", |(cost, _)| route_of(cost));
         self.labelled(catalog, name, |namespace| {
             let labels = ReadLabels {
                 namespace: namespace.clone(),
-                route: ORIGIN,
+                route,
                 outcome: Outcome(answer.err().map(crate::Error::reason)),
             };
             self.reads.get_or_create(&labels).inc();
-            let labels = RouteLabels { namespace: namespace.clone(), route: ORIGIN };
+            let labels = RouteLabels { namespace: namespace.clone(), route };
             self.read_durations.get_or_create(&labels).observe(took.as_secs_f64());
             if answer.is_err_and(|error| error.reason() == Reason::IdBlocked) {
                 self.blocked(&namespace, Access::Read);
@@ -313,9 +323,10 @@ impl Metrics {
             return;
         }
         let namespace = Label(Some(name.clone()));
-        let route = ORIGIN;
         for outcome in Outcome::all() {
-            self.reads.remove(&ReadLabels { namespace: namespace.clone(), route, outcome });
+            for route in ROUTES {
+                self.reads.remove(&ReadLabels { namespace: namespace.clone(), route, outcome });
+            }
             for mode in [Mode::Synced, Mode::Queued] {
                 self.writes.remove(&WriteLabels { namespace: namespace.clone(), mode, outcome });
             }
@@ -326,7 +337,9 @@ impl Metrics {
         for access in [Access::Read, Access::Write] {
             self.blocked.remove(&BlockedLabels { namespace: namespace.clone(), access: Blocked(access) });
         }
-        self.read_durations.remove(&RouteLabels { namespace: namespace.clone(), route });
+        for route in ROUTES {
+            self.read_durations.remove(&RouteLabels { namespace: namespace.clone(), route });
+        }
         self.partial.remove(&NamespaceLabels { namespace: namespace.clone() });
         self.read_bytes.remove(&NamespaceLabels { namespace });
     }

@@ -1,5 +1,6 @@
 //! A namespace: what a dataset is configured to be. Plain data with the published defaults, checked as a whole.
 
+mod read;
 mod split;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use store::{Consistency, Storage};
 use crate::catalog::setting::{StorageRecord, is_default, named};
 use crate::{Error, Result};
 
+pub use read::{ReadGates, ReadMode, ReadModePolicy, ReadSpec, Share};
 pub use split::{SplitLayout, SplitPolicy, SplitSpec, SplitStrategy};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -44,6 +46,9 @@ pub struct NamespaceSpec {
     /// When and how wide partitions are split.
     #[serde(default, skip_serializing_if = "is_default")]
     pub split: SplitSpec,
+    /// How reads use what was split.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read: ReadSpec,
 }
 
 /// The shape asked for; see [`ShapeSpec`].
@@ -82,6 +87,7 @@ impl Default for NamespaceSpec {
             consistency: Consistency::default(),
             storage: Storage::default(),
             split: SplitSpec::default(),
+            read: ReadSpec::default(),
         }
     }
 }
@@ -103,6 +109,7 @@ impl NamespaceSpec {
             ("retention.delete_after", self.delete_after),
             ("slo.read_target", self.read_target),
             ("slo.read_max", self.read_max),
+            ("read_gates.min_time", self.read.gates.min_time),
         ];
         if let Some((field, _)) = durations.iter().find(|(_, duration)| *duration > DURATION_MAX) {
             return Err(Error::field(field, "is longer than ten years; choose less, or 0 for never"));
@@ -118,7 +125,8 @@ impl NamespaceSpec {
         if self.read_max.is_zero() || self.read_target > self.read_max {
             return Err(Error::field("slo", "read_max must be more than 0 and not less than read_target"));
         }
-        self.split.check()
+        self.split.check()?;
+        self.read.check()
     }
 }
 

@@ -11,8 +11,11 @@ use crate::block::Access;
 use crate::catalog::{Catalog, Dataset};
 use crate::metrics::Metrics;
 use crate::read::{
-    Desk, PAGE_SCAN_BYTES_MAX, Place, ReadLimits, Reading, TimeLimit, certain, explain_page, read_page,
+    Desk, PAGE_SCAN_BYTES_MAX, Place, ReadLimits, Reading, TimeLimit, Walked, certain, explain_page,
+    read_page,
 };
+use crate::readmode::{Comparer, Served, split_partitions};
+use crate::route::{Fallback, Plan, Router};
 use crate::split::Splits;
 use crate::view::Standing;
 use crate::{AggregatePage, AggregateRequest, Cost, Explanation, ReadPage, ReadRequest, Result};
@@ -24,6 +27,7 @@ pub(crate) struct Reads {
     env: Env,
     metrics: Arc<Metrics>,
     splits: Arc<Splits>,
+    comparer: Arc<Comparer>,
     desk: Desk,
 }
 
@@ -33,19 +37,20 @@ struct Admitted {
     started: BootTime,
     limit: TimeLimit,
     place: Place,
+    standing: Standing,
     /// What is left of the request where this server cannot be sure of all of it.
     cut: Option<ReadRequest>,
 }
 
 impl Reads {
     pub(crate) fn new(
-        catalog: Arc<Catalog>,
-        (store, env): (Arc<dyn Store>, Env),
+        (catalog, (store, env)): (Arc<Catalog>, (Arc<dyn Store>, Env)),
         metrics: Arc<Metrics>,
+        comparer: Arc<Comparer>,
         splits: Arc<Splits>,
         limits: ReadLimits,
     ) -> Self {
-        Self { catalog, store, env, metrics, splits, desk: Desk::new(limits) }
+        Self { catalog, store, env, metrics, splits, comparer, desk: Desk::new(limits) }
     }
 
     /// Refuses a read of a blocked series.
@@ -64,10 +69,24 @@ impl Reads {
         let started = self.env.clock.boot();
         let result = async {
             let admitted = self.admit(&request, started).await?;
-            let reading = self.reading(&admitted, &request, PAGE_SCAN_BYTES_MAX);
-            let (page, walked) = read_page(&reading).await?;
-            admitted.place.learn(walked.learned(&reading));
-            self.splits.saw(&admitted.dataset, &page.partitions);
+            let mut plan = self.plan(&admitted);
+            let (page, walked) = loop {
+                let reading = self.reading(&admitted, &request, PAGE_SCAN_BYTES_MAX, &plan);
+                let read = read_page(&reading).await;
+                match self.fallback(&plan, read.as_ref().map(|(_, walked)| walked)) {
+                    Some(why) => plan = self.router().back(&plan, why),
+                    None => {
+                        let (page, walked) = read?;
+                        admitted.place.learn(walked.learned(&reading));
+                        break (page, walked);
+                    }
+                }
+            };
+            self.splits.saw(&admitted.dataset, &request, &page.partitions);
+            let (partitions, side) = split_partitions(&walked);
+            let took = self.env.clock.boot().since(started);
+            let (dataset, request, page_read) = (&admitted.dataset, &request, &page);
+            self.comparer.served(Served { dataset, request, page: page_read, partitions, side, took });
             Ok(page)
         }
         .await;
@@ -78,10 +97,20 @@ impl Reads {
         let (started, read) = (self.env.clock.boot(), &request.read);
         let result = async {
             let admitted = self.admit(read, started).await?;
-            let reading = self.reading(&admitted, read, AGGREGATE_SCAN_BYTES_MAX);
-            let (page, walked) = aggregate_page(&reading, &request.aggregation).await?;
-            admitted.place.learn(walked.learned(&reading));
-            self.splits.saw(&admitted.dataset, &walked.visited.partitions);
+            let mut plan = self.plan(&admitted);
+            let (page, walked) = loop {
+                let reading = self.reading(&admitted, read, AGGREGATE_SCAN_BYTES_MAX, &plan);
+                let tallied = aggregate_page(&reading, &request.aggregation).await;
+                match self.fallback(&plan, tallied.as_ref().map(|(_, walked)| walked)) {
+                    Some(why) => plan = self.router().back(&plan, why),
+                    None => {
+                        let (page, walked) = tallied?;
+                        admitted.place.learn(walked.learned(&reading));
+                        break (page, walked);
+                    }
+                }
+            };
+            self.splits.saw(&admitted.dataset, read, &walked.visited.partitions);
             Ok(page)
         }
         .await;
@@ -92,15 +121,35 @@ impl Reads {
         let started = self.env.clock.boot();
         let result = async {
             let admitted = self.admit(&request, started).await?;
-            let reading =
-                Reading { explains: true, ..self.reading(&admitted, &request, PAGE_SCAN_BYTES_MAX) };
-            explain_page(&reading).await
+            let mut plan = self.plan(&admitted);
+            loop {
+                let reading = self.reading(&admitted, &request, PAGE_SCAN_BYTES_MAX, &plan);
+                let explained = explain_page(&Reading { explains: true, ..reading }).await;
+                match self.fallback(&plan, explained.as_ref().map(|(_, walked)| walked)) {
+                    Some(why) => plan = self.router().back(&plan, why),
+                    None => return explained.map(|(explanation, _)| explanation),
+                }
+            }
         }
         .await;
         self.counted(&request, started, result, |explanation| {
             let page = &mut explanation.page;
             (&mut page.cost, page.partial.is_some())
         })
+    }
+
+    fn router(&self) -> &Router {
+        &self.comparer.router
+    }
+
+    fn plan(&self, admitted: &Admitted) -> Plan {
+        self.router().plan(&admitted.dataset, admitted.standing)
+    }
+
+    /// Why a page has to be read anew from the origin; none where it can be answered.
+    fn fallback(&self, plan: &Plan, walked: std::result::Result<&Walked, &crate::Error>) -> Option<Fallback> {
+        let entries = walked.ok().map(|walked| walked.visited.entries.as_slice());
+        self.router().fallback(plan, entries)
     }
 
     async fn admit(&self, request: &ReadRequest, started: BootTime) -> Result<Admitted> {
@@ -110,7 +159,7 @@ impl Reads {
         let window = self.desk.window(&request.namespace);
         let place = window.enter(&*self.env.clock, limit.within).await?;
         let cut = self.cut(&dataset, standing, request);
-        Ok(Admitted { dataset, started, limit, place, cut })
+        Ok(Admitted { dataset, started, limit, place, cut, standing })
     }
 
     fn cut(&self, dataset: &Dataset, standing: Standing, request: &ReadRequest) -> Option<ReadRequest> {
@@ -132,6 +181,7 @@ impl Reads {
         admitted: &'a Admitted,
         request: &'a ReadRequest,
         bytes_max: u64,
+        plan: &'a Plan,
     ) -> Reading<'a> {
         Reading {
             dataset: &admitted.dataset,
@@ -144,6 +194,9 @@ impl Reads {
             bytes_max,
             explains: false,
             is_cut: admitted.cut.is_some(),
+            router: self.router(),
+            plan,
+            only: None,
         }
     }
 

@@ -2,8 +2,9 @@
 //! which. No clock, no store, no randomness: whoever acts brings them along.
 //!
 //! In flow order: [`Detection`] (what a read saw), [`Profile`] (what a full scan found), [`plan`] (how to cut it),
-//! [`Digest`] (whether copies are equal), [`Record`] (the durable state and its changes).
+//! [`Digest`] (whether copies are equal), [`Record`] (the durable state and its changes), [`Cover`] (which targets a read asks).
 
+mod cover;
 mod detection;
 mod digest;
 mod id;
@@ -14,10 +15,11 @@ mod state;
 mod steps;
 mod strategy;
 
+pub use cover::{Cover, Leg, Place};
 pub use detection::Detection;
 pub use digest::{Digest, DigestKey, Digester, Key};
 pub use id::{SplitId, shard_group};
-pub use plan::{Plan, StrategyWish, Wish, plan};
+pub use plan::{Plan, StrategyWish, Usage, Wish, plan};
 pub use profile::Profile;
 pub use record::{
     Checkpoint, Garbage, Origin, Phase, PostSplit, PreSplit, Recheck, Record, TargetPartition, Transition,

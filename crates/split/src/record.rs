@@ -125,6 +125,9 @@ pub struct PostSplit {
     /// How rows are spread, if by time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_range_partition_strategy: Option<TimeRanges>,
+    /// Why they are spread so, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub strategy_reason: String,
     /// What was read back from the targets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
@@ -176,6 +179,7 @@ impl PostSplit {
             layout,
             event_bucket_partition_strategy: by_hash,
             time_range_partition_strategy: by_time,
+            strategy_reason: String::new(),
             digest: None,
             partitions: Vec::new(),
         }

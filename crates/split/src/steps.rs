@@ -100,6 +100,15 @@ impl Record {
         Self { next: Some(next), owner: None, reason: why, ..self.clone() }
     }
 
+    /// The same where something failed, which may have been the deletion of garbage: that waits as well. What waits for nothing
+    /// else still does; with a time of its own it would be due for ever.
+    #[must_use]
+    pub fn put_off_with_garbage(&self, next: i64, why: Option<Why>) -> Self {
+        let later = |garbage: &Garbage| Garbage { after: garbage.after.max(next), ..*garbage };
+        let garbage = self.garbage.iter().map(later).collect();
+        Self { next: self.next.map(|_| next), garbage, ..self.put_off(next, why) }
+    }
+
     /// A worker takes it over: an attempt that was left goes on, everything else begins a new one.
     #[must_use]
     pub fn claimed(&self, key: DigestKey, at: Moment<'_>) -> Self {
@@ -149,7 +158,8 @@ impl Record {
     pub fn planned(&self, digest: Digest, plan: &Plan, shape: &model::Shape, at: Moment<'_>) -> Self {
         let start = first_target(self.attempt, self.pre_split_data.event_bucket, shape);
         let table = format!("wide_{}_0", self.pre_split_data.time_slice);
-        let post_split_data = Some(PostSplit::new(table, plan.layout, &plan.strategy, start));
+        let cut = PostSplit::new(table, plan.layout, &plan.strategy, start);
+        let post_split_data = Some(PostSplit { strategy_reason: plan.because.to_owned(), ..cut });
         let pre_split_data = PreSplit { digest: Some(digest), ..self.pre_split_data.clone() };
         let planned = Self {
             capped: plan.capped,

@@ -35,6 +35,16 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// Whether a data centre has nodes that do not hold a given partition.
+    pub(crate) fn has_more_nodes_than_replicas(&self) -> bool {
+        let state = self.session.get_cluster_state();
+        let nodes = |datacenter: &str| {
+            let of = state.get_nodes_info().iter().filter_map(|node| node.datacenter.as_deref());
+            of.filter(|of| *of == datacenter).count()
+        };
+        self.replication.iter().any(|(datacenter, replicas)| nodes(datacenter) > *replicas)
+    }
+
     /// A statement, ready to be run.
     pub(crate) async fn prepared<'a>(
         &self,

@@ -199,4 +199,8 @@ impl Store for CassandraStore {
     async fn disk_share(&self) -> Result<Option<f64>> {
         Ok(None)
     }
+
+    async fn spreads(&self) -> Result<bool> {
+        Ok(self.shared.cluster.has_more_nodes_than_replicas())
+    }
 }

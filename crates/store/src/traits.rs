@@ -106,4 +106,9 @@ pub trait Store: Send + Sync + 'static {
     /// How much of the fullest disk that the store writes to is used, from 0 to 1: at 1 it takes no more. None where the
     /// store cannot see its disks.
     async fn disk_share(&self) -> Result<Option<f64>>;
+
+    /// Whether there are machines that do not hold a given partition, so that cutting one by hash spreads its load. Only a hint.
+    async fn spreads(&self) -> Result<bool> {
+        Ok(false)
+    }
 }

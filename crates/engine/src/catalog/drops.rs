@@ -68,6 +68,8 @@ impl Catalog {
         // What is only in the log would be written after it was dropped.
         self.settle_now().await?;
         self.drop_blocks(left).await?;
+        self.forget_evidence(&which, u64::MAX).await?;
+        self.forget_mismatches(&which).await?;
         self.change(None, |known, epoch| left_for_good(known, epoch, &which)).await?;
         Ok(())
     }

@@ -24,5 +24,5 @@ pub(crate) use record::NamespaceRecord;
 pub(crate) use retention::{MARGIN, is_past, nanos};
 pub(crate) use slices::dropped;
 pub(crate) use spans::Spans;
-pub(crate) use splits::SplitsChange;
+pub(crate) use splits::{ModeChange, SplitsChange};
 pub(crate) use state::Catalog;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use model::NamespaceName;
+use store::Named;
 
 use super::known::{Incarnation, Known};
-use super::record::{self, NamespaceRecord, SegmentRecord};
+use super::record::{self, ModeRecord, NamespaceRecord, SegmentRecord};
 use super::{Catalog, Dataset};
+use crate::namespace::ReadMode;
 use crate::view::{Cause, Decided, Put};
 use crate::{Error, NamespaceSpec, Reason, Result};
 
@@ -42,7 +44,8 @@ impl Catalog {
         cause: &Cause,
     ) -> Result<Arc<Dataset>> {
         spec.check()?;
-        let decide = |known: &Known, epoch| updated(known, epoch, name, &spec, etag);
+        let now = self.env.clock.wall();
+        let decide = |known: &Known, epoch| updated((known, epoch), name, &spec, etag, now);
         self.change(Some(cause), decide).await?;
         // Where every server knows it already, as one alone does, limits count at once; else a keeper sees to it.
         if let Err(error) = self.narrow_limits().await {
@@ -87,14 +90,27 @@ fn created(
 }
 
 fn updated(
-    known: &Known,
-    epoch: u64,
+    (known, epoch): (&Known, u64),
     name: &NamespaceName,
     spec: &NamespaceSpec,
     etag: Option<&str>,
+    now: i64,
 ) -> Result<Decided<()>> {
     let present = present(known, name, etag)?;
     let mut changed = NamespaceRecord { epoch, ..present.record.clone() };
+    let (before, after) = (changed.spec.read.mode, spec.read.mode);
+    if after > before && after > ReadMode::Shadow {
+        let message = format!(
+            "reads of `{}` are {}; they move on to {} only through the gates, with `braid readmode advance`",
+            name.as_str(),
+            before.name(),
+            after.name()
+        );
+        return Err(Error::new(Reason::ReadModeGateFailed, message));
+    }
+    if after != before {
+        changed.mode = ModeRecord { epoch, since: now, held: false };
+    }
     if spec.shape != changed.spec.shape {
         change_shape(&mut changed, present, spec.shape);
     }

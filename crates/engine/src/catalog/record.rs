@@ -50,9 +50,25 @@ pub(crate) struct NamespaceRecord {
     /// Of the last change by which splits went out of use: whoever has seen it reads none of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) splits_retired: u64,
+    /// Since when reads have the mode that they have.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) mode: ModeRecord,
     /// Incarnations that were deleted and still have tables.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) leaving: Vec<u32>,
+}
+
+/// How the read mode of a namespace came about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ModeRecord {
+    /// Of the change that began it; zero since the namespace was made. What was compared before does not count.
+    pub(crate) epoch: u64,
+    /// When that was, nanoseconds since 1970.
+    pub(crate) since: i64,
+    /// It stays until somebody says otherwise.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) held: bool,
 }
 
 /// A range of time for a backfill.
@@ -133,6 +149,7 @@ impl NamespaceRecord {
             reopened: Vec::new(),
             splits_paused: false,
             splits_retired: 0,
+            mode: ModeRecord::default(),
             leaving: Vec::new(),
         }
     }

@@ -5,11 +5,11 @@ use model::{Interval, Order, Position, Timestamp};
 use super::page::read_page;
 use super::span::left_of;
 use super::take::edge;
-use super::walk::{Filled, Reading};
+use super::walk::{Filled, Reading, Walked};
 use crate::{Event, Explanation, ReadRequest, Result, Resume, SkipReason, Skipped};
 
 /// Reads one page and tells of it. `reading` must say that it explains.
-pub(crate) async fn explain_page(reading: &Reading<'_>) -> Result<Explanation> {
+pub(crate) async fn explain_page(reading: &Reading<'_>) -> Result<(Explanation, Walked)> {
     let (page, mut walked) = read_page(reading).await?;
     let reason = match walked.filled {
         Filled::TimeOver => SkipReason::TimeOver,
@@ -24,12 +24,9 @@ pub(crate) async fn explain_page(reading: &Reading<'_>) -> Result<Explanation> {
     });
     let mut skipped = never_written(reading, left);
     skipped.extend(left.map(|left| left_over(reading, reason, left)));
-    Ok(Explanation {
-        groups: walked.visited.explained.take().unwrap_or_default(),
-        skipped,
-        read_ahead: walked.read_ahead as u64,
-        page,
-    })
+    let groups = walked.visited.explained.take().unwrap_or_default();
+    let explanation = Explanation { groups, skipped, read_ahead: walked.read_ahead as u64, page };
+    Ok((explanation, walked))
 }
 
 /// The place of an event.

@@ -1,6 +1,7 @@
 //! One group: the partitions of a time bucket, read in parallel and merged into one order.
 
 use std::cmp::Ordering;
+use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -8,12 +9,15 @@ use env::Clock;
 use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt, stream};
 use model::{Group, Order, PartitionKey, RowKey, SeriesId};
+use split::{Leg, Place};
 use store::{Scan, Store};
 
-use super::partition::{Head, PartitionReader, Taken, rows_to_ask};
+use super::only::Only;
+use super::partition::{Head, Part, PartitionReader, Taken, rows_to_ask};
 use super::take::{before_items, behind_items};
 use crate::catalog::Dataset;
-use crate::{Error, ExplainedPartition, PartitionBytes, Reason, Result, Resume};
+use crate::route::{Choice, Plan, Routed, Router};
+use crate::{Error, Reason, Result, Resume};
 
 /// Partitions that a group may have: one page of each is held.
 const PARTITIONS_MAX: usize = 512;
@@ -41,6 +45,20 @@ pub(super) struct Source<'a> {
     pub(super) resume: Option<&'a Resume>,
     /// Rows that the page has room for, if each event has one.
     pub(super) rows_hint: usize,
+    pub(super) router: &'a Router,
+    pub(super) plan: &'a Plan,
+    /// Of which partitions; none for all.
+    pub(super) only: Option<&'a Only>,
+}
+
+/// How the partitions of a group are read.
+#[derive(Clone, Copy)]
+struct Measure {
+    partitions: usize,
+    /// Rows and bytes of the first page of each.
+    wanted_rows: usize,
+    bytes_max: u64,
+    ahead: bool,
 }
 
 impl Source<'_> {
@@ -64,6 +82,88 @@ impl Source<'_> {
         };
         let (event_time, event_id) = (after.event_time, after.event_id.clone());
         Bound::Excluded(RowKey { event_time, event_id, item_key })
+    }
+
+    /// Finds out where a partition is read, and reads the first page of each part.
+    async fn open(
+        &self,
+        group: &Group,
+        partition: PartitionKey,
+        measure: Measure,
+    ) -> Result<(Visit, Vec<PartitionReader>)> {
+        let mut routed = self.router.route(self.plan, self.dataset, &group.layout, &partition).await;
+        let here = || vec![vec![Leg { place: Place::Origin, interval: group.interval }]];
+        let mut ways = match &routed.choice {
+            Choice::Targets(_, cover) => cover.ways(group.interval, self.order),
+            _ => here(),
+        };
+        if ways.len() > PARTITIONS_MAX / measure.partitions {
+            // A page of each is held.
+            (routed.choice, ways) = (Choice::Origin, here());
+        }
+        let (count, mut targets, mut reads_origin) = (ways.len(), Vec::new(), false);
+        for leg in ways.iter().flatten() {
+            match leg.place {
+                Place::Target(event_bucket) => targets.push(event_bucket),
+                Place::Origin => reads_origin = true,
+            }
+        }
+        let share = Measure {
+            wanted_rows: measure.wanted_rows.div_ceil(count),
+            bytes_max: (measure.bytes_max / count as u64).max(PARTITION_BYTES_FLOOR),
+            ..measure
+        };
+        let mut opened = ways.into_iter().map(|legs| self.open_way(group, &partition, legs, share));
+        let readers = match (count, opened.next()) {
+            (1, Some(only)) => vec![only.await?],
+            (_, first) => try_join_all(first.into_iter().chain(opened)).await?,
+        };
+        Ok((Visit { partition, routed, targets, reads_origin, scanned_before: 0 }, readers))
+    }
+
+    /// Reads the first page of parts that follow each other.
+    async fn open_way(
+        &self,
+        group: &Group,
+        partition: &PartitionKey,
+        legs: Vec<Leg>,
+        measure: Measure,
+    ) -> Result<PartitionReader> {
+        let part = |leg: Leg| match leg.place {
+            Place::Origin => Part {
+                table: self.dataset.table(&group.layout),
+                partition: partition.clone(),
+                interval: leg.interval,
+            },
+            Place::Target(event_bucket) => Part {
+                table: self.dataset.wide_table(&group.layout),
+                partition: PartitionKey { event_bucket, ..partition.clone() },
+                interval: leg.interval,
+            },
+        };
+        let mut rest: VecDeque<Part> = legs.into_iter().map(part).collect();
+        let whole = Leg { place: Place::Origin, interval: group.interval };
+        let Part { table, partition: first, interval } = rest.pop_front().unwrap_or_else(|| part(whole));
+        let from = self.from(group, partition);
+        #[cfg(feature = "seeded-bugs")]
+        let from = if self.misreads(group, partition, &first) { Bound::Unbounded } else { from };
+        let scan = Scan {
+            table,
+            order: self.order,
+            interval,
+            from,
+            partition: first,
+            rows_max: rows_to_ask(measure.wanted_rows).min(self.rows_hint),
+            bytes_max: measure.bytes_max,
+            consistency: self.dataset.namespace.spec.consistency,
+            hedge_after: self.dataset.namespace.spec.hedge_after(),
+            ahead: measure.ahead,
+        };
+        let outside = (Arc::clone(self.store), Arc::clone(self.clock));
+        let reader = PartitionReader::open(outside, scan, rest, measure.wanted_rows).await?;
+        #[cfg(feature = "seeded-bugs")]
+        let reader = if self.mixes() { reader.beside(part(whole)) } else { reader };
+        Ok(reader)
     }
 
     /// Bytes that earlier pages have read from `partitions` of `group`.
@@ -91,30 +191,45 @@ pub(super) fn stands_in(resume: &Resume, group: &Group, partition: &PartitionKey
         && group.layout.time_bucket(after.event_time) == Some(partition.time_bucket)
 }
 
+/// A partition of the group: how it is read, and by whom.
+pub(super) struct Visit {
+    pub(super) partition: PartitionKey,
+    pub(super) routed: Routed,
+    /// Its parts in targets, as far as they were asked for.
+    pub(super) targets: Vec<u32>,
+    /// A part of it is read where it was written.
+    pub(super) reads_origin: bool,
+    /// Bytes that earlier pages have read of it.
+    pub(super) scanned_before: u64,
+}
+
 /// A group whose rows come merged.
 pub(super) struct GroupReader {
     pub(super) group: Group,
     /// One per event bucket of each series.
-    readers: Vec<PartitionReader>,
+    pub(super) visits: Vec<Visit>,
+    /// One for each of them, or several where it was split; with the place of its partition.
+    pub(super) readers: Vec<(usize, PartitionReader)>,
     /// Readers that have a row, the one with the next row last. So as long as one partition goes on, a row costs one
     /// comparison with the runner-up, and none where no other is left.
     turns: Vec<usize>,
     /// Whose row was taken last.
-    last: Option<usize>,
+    pub(super) last: Option<usize>,
     /// That one is still the last of `turns` and may belong elsewhere.
     unsettled: bool,
     order: Order,
     /// Logical bytes that the store read.
     pub(super) bytes: u64,
-    /// What earlier pages have read, by event bucket.
-    scanned_before: Vec<u64>,
 }
 
 impl GroupReader {
     /// Reads the first page of every partition of the group; `ahead` of need where the future may be left unpolled.
     pub(super) async fn open(source: &Source<'_>, group: Group, ahead: bool) -> Result<Self> {
         let keys = |series| group.partitions(series).map(|partition| partition.key);
-        let partitions: Vec<_> = source.series.iter().flat_map(keys).collect();
+        let mut partitions: Vec<_> = source.series.iter().flat_map(keys).collect();
+        if let Some(only) = source.only {
+            partitions.retain(|partition| only.has(&group, partition));
+        }
         Self::open_partitions(source, group, partitions, ahead).await
     }
 
@@ -135,37 +250,33 @@ impl GroupReader {
         }
         let scanned_before = source.scanned_before(&group, &partitions);
         let least = if count <= FEW_PARTITIONS { PARTITION_BYTES_MIN } else { PARTITION_BYTES_FLOOR };
-        let wanted_rows = source.rows_hint.div_ceil(count);
-        let opened = partitions.into_iter().map(|partition| {
-            let scan = Scan {
-                table: source.dataset.table(&group.layout),
-                order: source.order,
-                interval: group.interval,
-                from: source.from(&group, &partition),
-                partition,
-                rows_max: rows_to_ask(wanted_rows).min(source.rows_hint),
-                bytes_max: (GROUP_BYTES / count as u64).max(least),
-                consistency: source.dataset.namespace.spec.consistency,
-                hedge_after: source.dataset.namespace.spec.hedge_after(),
-                ahead,
-            };
-            PartitionReader::open(Arc::clone(source.store), Arc::clone(source.clock), scan, wanted_rows)
-        });
-        let readers = if count <= FAN_OUT {
+        let measure = Measure {
+            partitions: count,
+            wanted_rows: source.rows_hint.div_ceil(count),
+            bytes_max: (GROUP_BYTES / count as u64).max(least),
+            ahead,
+        };
+        let opened = partitions.into_iter().map(|partition| source.open(&group, partition, measure));
+        let opened: Vec<(Visit, Vec<PartitionReader>)> = if count <= FAN_OUT {
             // Without a queue, which would wake this task for nothing, and another thread to take it over.
             try_join_all(opened).await?
         } else {
             stream::iter(opened).buffered(FAN_OUT).try_collect().await?
         };
+        let (mut visits, mut readers) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        for ((visit, of_it), scanned_before) in opened.into_iter().zip(scanned_before) {
+            readers.extend(of_it.into_iter().map(|reader| (visits.len(), reader)));
+            visits.push(Visit { scanned_before, ..visit });
+        }
         let mut reader = Self {
             group,
-            bytes: readers.iter().map(|reader| reader.bytes).sum(),
+            bytes: readers.iter().map(|(_, reader)| reader.bytes).sum(),
+            turns: Vec::with_capacity(readers.len()),
+            visits,
             readers,
-            turns: Vec::with_capacity(count),
             last: None,
             unsettled: false,
             order: source.order,
-            scanned_before,
         };
         for index in 0..reader.readers.len() {
             reader.queue(index);
@@ -173,9 +284,13 @@ impl GroupReader {
         Ok(reader)
     }
 
+    fn reader(&self, index: usize) -> Option<&PartitionReader> {
+        self.readers.get(index).map(|(_, reader)| reader)
+    }
+
     /// Whether [`Self::settle`] has to ask the store.
     pub(super) fn has_to_wait(&self) -> bool {
-        let next = self.turns.last().filter(|_| self.unsettled).and_then(|index| self.readers.get(*index));
+        let next = self.turns.last().filter(|_| self.unsettled).and_then(|index| self.reader(*index));
         next.is_some_and(PartitionReader::page_is_over)
     }
 
@@ -190,7 +305,7 @@ impl GroupReader {
             return Ok(());
         }
         let Some(index) = self.turns.pop() else { return Ok(()) };
-        if let Some(reader) = self.readers.get_mut(index) {
+        if let Some((_, reader)) = self.readers.get_mut(index) {
             self.bytes += reader.turn_page().await?;
         }
         self.queue(index);
@@ -199,18 +314,18 @@ impl GroupReader {
 
     /// The next row in order.
     pub(super) fn head(&self) -> Option<Head<'_>> {
-        self.turns.last().and_then(|index| self.readers.get(*index)).and_then(PartitionReader::head)
+        self.turns.last().and_then(|index| self.reader(*index)).and_then(PartitionReader::head)
     }
 
     /// The row that was taken last; none once its page was turned.
     pub(super) fn last_taken(&self) -> Option<Head<'_>> {
-        self.last.and_then(|index| self.readers.get(index)).and_then(PartitionReader::last_taken)
+        self.last.and_then(|index| self.reader(index)).and_then(PartitionReader::last_taken)
     }
 
     /// Goes on behind the next rows, which are of one event.
     pub(super) fn take(&mut self, taken: Taken) {
         self.last = self.turns.last().copied();
-        if let Some(reader) = self.last.and_then(|index| self.readers.get_mut(index)) {
+        if let Some((_, reader)) = self.last.and_then(|index| self.readers.get_mut(index)) {
             reader.take(taken);
             // Alone on its page, a partition stays where it is.
             self.unsettled = self.turns.len() > 1 || reader.head().is_none();
@@ -230,65 +345,7 @@ impl GroupReader {
     }
 
     fn key_of(&self, index: usize) -> Option<Key<'_>> {
-        let Head { view, series, .. } = self.readers.get(index)?.head()?;
+        let Head { view, series, .. } = self.reader(index)?.head()?;
         Some((view.event_time.nanos(), view.event_id, series.as_str().as_bytes(), view.item_key))
-    }
-
-    /// The partition, where the group is read as one.
-    pub(super) fn only(&self) -> Option<&PartitionKey> {
-        match self.readers.as_slice() {
-            [reader] => Some(reader.partition()),
-            _ => None,
-        }
-    }
-
-    /// Partitions visited.
-    pub(super) fn partitions(&self) -> u64 {
-        self.readers.len() as u64
-    }
-
-    /// What was read from each partition, on this page and before.
-    pub(super) fn read_bytes(&self) -> impl Iterator<Item = PartitionBytes> {
-        self.readers.iter().zip(&self.scanned_before).map(|(reader, before)| PartitionBytes {
-            series: reader.partition().series.clone(),
-            slice_start: self.group.layout.slice.start(),
-            time_bucket: self.group.time_bucket,
-            event_bucket: reader.partition().event_bucket,
-            bytes: before.saturating_add(reader.bytes),
-        })
-    }
-
-    /// What was done in each partition.
-    pub(super) fn explained(&self) -> Vec<ExplainedPartition> {
-        let explained = |reader: &PartitionReader| ExplainedPartition {
-            event_bucket: reader.partition().event_bucket,
-            rows: reader.rows_read() as u64,
-            bytes: reader.bytes,
-            store_calls: reader.calls,
-            time_taken: reader.waited,
-        };
-        self.readers.iter().map(explained).collect()
-    }
-
-    /// Rows that the store gave.
-    pub(super) fn rows(&self) -> usize {
-        self.readers.iter().map(PartitionReader::rows_read).sum()
-    }
-
-    /// Bytes of the rows that were taken, on this page and before, by event bucket. The next page reads the last
-    /// `again` of them once more; all of these are of one event, so of the partition that came last.
-    pub(super) fn scanned_bytes(&self, again: u64) -> Vec<u64> {
-        let series =
-            |reader: Option<&PartitionReader>| reader.map(|reader| reader.partition().series.clone());
-        if series(self.readers.first()) != series(self.readers.last()) {
-            return Vec::new();
-        }
-        let with_before = self.readers.iter().zip(&self.scanned_before);
-        let mut scanned: Vec<u64> =
-            with_before.map(|(reader, before)| before.saturating_add(reader.taken_bytes)).collect();
-        if let Some(bytes) = self.last.and_then(|index| scanned.get_mut(index)) {
-            *bytes = bytes.saturating_sub(again);
-        }
-        scanned
     }
 }

@@ -6,6 +6,8 @@
 //! a `take::Taker` takes them: a page of `events`, or a tally of an aggregation. `ahead`, `certain`, `span` and `take` are pure.
 
 mod ahead;
+#[cfg(feature = "seeded-bugs")]
+mod bugs;
 mod certain;
 mod desk;
 mod drain;
@@ -13,11 +15,13 @@ mod events;
 mod everything;
 mod explain;
 mod group;
+mod only;
 mod page;
 mod partition;
 mod patience;
 mod span;
 mod take;
+mod told;
 mod visited;
 mod walk;
 
@@ -26,8 +30,11 @@ pub(crate) use certain::certain;
 pub use desk::ReadLimits;
 pub(crate) use desk::{Desk, Place};
 pub(crate) use explain::explain_page;
+pub(crate) use only::Only;
 pub(crate) use page::{PAGE_SCAN_BYTES_MAX, check, is_truncated, matcher, read_page};
 pub(crate) use partition::Head;
 pub(crate) use patience::TimeLimit;
-pub(crate) use take::{After, Edge, Ended, InPlace, Mark, Taker, Wants};
+#[cfg(test)]
+pub(crate) use take::edge;
+pub(crate) use take::{After, Edge, Ended, InPlace, Mark, Taker, Wants, is_inside_event};
 pub(crate) use walk::{Filled, Reading, Walked, passed, walk};

@@ -1,5 +1,6 @@
-//! One partition, row by row, page by page, at most one page ahead.
+//! One partition, or parts of it that lie in several, row by row, page by page, at most one page ahead.
 
+use std::collections::VecDeque;
 use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use env::{BoxFuture, Clock};
 use futures::future::{MaybeDone, maybe_done};
-use model::{PartitionKey, Row, RowView, Rows, SeriesId};
+use model::{Interval, PartitionKey, Row, RowView, Rows, SeriesId, TableRef};
 use store::{Scan, ScanPage, Store};
 
 use crate::Result;
@@ -74,13 +75,24 @@ fn is_same_event(a: &RowView<'_>, b: &RowView<'_>) -> bool {
     a.event_time == b.event_time && a.event_id == b.event_id
 }
 
+/// A part of what is read, in a partition of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    pub(super) table: TableRef,
+    pub(super) partition: PartitionKey,
+    pub(super) interval: Interval,
+}
+
 /// A partition that is being read in order.
 pub(super) struct PartitionReader {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     scan: Scan,
+    /// Where it goes on behind the present part, in the order of the read: all of it lies behind.
+    rest: VecDeque<Part>,
     rows: Rows,
     at: usize,
+    /// The present part goes on behind the page.
     more: bool,
     /// The page behind this one, while it is being read. Dropping it ends that.
     ahead: Option<MaybeDone<BoxFuture<'static, store::Result<Timed>>>>,
@@ -95,6 +107,9 @@ pub(super) struct PartitionReader {
     pub(super) calls: u64,
     /// How long that took.
     pub(super) waited: Duration,
+    /// Where it goes on after an error, with a fault.
+    #[cfg(feature = "seeded-bugs")]
+    origin: Option<Part>,
 }
 
 /// A page of the store, and how long it took.
@@ -110,11 +125,12 @@ async fn timed(store: Arc<dyn Store>, clock: Arc<dyn Clock>, scan: Scan) -> stor
 }
 
 impl PartitionReader {
-    /// Reads the first page of a partition. `wanted_rows` is how many rows it will probably have to give.
+    /// Reads the first page of what a scan asks for, and then of `rest`. `wanted_rows` is how many rows it will probably have
+    /// to give.
     pub(super) async fn open(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
+        (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
         scan: Scan,
+        rest: VecDeque<Part>,
         wanted_rows: usize,
     ) -> Result<Self> {
         let first = timed(Arc::clone(&store), Arc::clone(&clock), scan.clone()).await?;
@@ -122,6 +138,7 @@ impl PartitionReader {
             store,
             clock,
             scan,
+            rest,
             rows: Rows::default(),
             at: 0,
             more: false,
@@ -132,14 +149,13 @@ impl PartitionReader {
             taken_bytes: 0,
             calls: 0,
             waited: Duration::ZERO,
+            #[cfg(feature = "seeded-bugs")]
+            origin: None,
         };
         reader.turn_to(first).await;
+        // A part may be empty, and whoever has no row is not asked again.
+        reader.turn_page().await?;
         Ok(reader)
-    }
-
-    /// Which partition it is.
-    pub(super) fn partition(&self) -> &PartitionKey {
-        &self.scan.partition
     }
 
     /// Rows that the store gave.
@@ -171,27 +187,36 @@ impl PartitionReader {
 
     /// Whether the store has to be asked before [`Self::head`] shows the next row.
     pub(super) fn page_is_over(&self) -> bool {
-        self.at >= self.rows.len() && self.more
+        self.at >= self.rows.len() && self.goes_on()
+    }
+
+    /// Whether there is anything behind the page.
+    fn goes_on(&self) -> bool {
+        self.more || !self.rest.is_empty() || self.ahead.is_some()
     }
 
     /// Makes [`Self::head`] show the next row if there is one; gives back how many bytes the store had to read.
     pub(super) async fn turn_page(&mut self) -> Result<u64> {
-        if !self.page_is_over() {
-            return Ok(0);
-        }
-        let mut next = match self.ahead.take() {
-            Some(ahead) => ahead,
-            None => {
-                // The guess was too small. What has gone on so long is guessed to go on as long again.
-                self.wanted_rows = self.rows_read;
-                maybe_done(self.next_page(false))
+        let before = self.bytes;
+        while self.page_is_over() {
+            let mut next = match self.ahead.take() {
+                Some(ahead) => ahead,
+                None => {
+                    // The guess was too small. What has gone on so long is guessed to go on as long again.
+                    self.wanted_rows = self.rows_read;
+                    maybe_done(self.next_page(false))
+                }
+            };
+            (&mut next).await;
+            let page = Pin::new(&mut next).take_output();
+            #[cfg(feature = "seeded-bugs")]
+            if matches!(page, Some(Err(_))) && self.goes_on_beside() {
+                continue;
             }
-        };
-        (&mut next).await;
-        let Some(page) = Pin::new(&mut next).take_output().transpose()? else { return Ok(0) };
-        let bytes = page.page.bytes;
-        self.turn_to(page).await;
-        Ok(bytes)
+            let Some(page) = page.transpose()? else { break };
+            self.turn_to(page).await;
+        }
+        Ok(self.bytes - before)
     }
 
     async fn turn_to(&mut self, Timed { page, took }: Timed) {
@@ -201,7 +226,7 @@ impl PartitionReader {
         (self.rows, self.at, self.more) = (page.rows, 0, page.more);
         self.rows_read += self.rows.len();
         self.wanted_rows = self.wanted_rows.saturating_sub(self.rows.len());
-        if self.more && self.wanted_rows > 0 {
+        if self.goes_on() && self.wanted_rows > 0 {
             let mut ahead = maybe_done(self.next_page(true));
             // Asked once, a store is at work; it is asked again when the rows of this page are used up.
             let _begun = futures::poll!(&mut ahead);
@@ -214,8 +239,32 @@ impl PartitionReader {
         if let Some(last) = self.rows.last() {
             self.scan.from = Bound::Excluded(last.key);
         }
+        if !self.more
+            && let Some(part) = self.rest.pop_front()
+        {
+            let Part { table, partition, interval } = part;
+            (self.scan.table, self.scan.partition, self.scan.interval) = (table, partition, interval);
+        }
         self.scan.rows_max = rows_to_ask(self.wanted_rows);
         self.scan.ahead = ahead;
         Box::pin(timed(Arc::clone(&self.store), Arc::clone(&self.clock), self.scan.clone()))
+    }
+}
+
+#[cfg(feature = "seeded-bugs")]
+impl PartitionReader {
+    /// The same with a fault: after an error it goes on there.
+    pub(super) fn beside(mut self, origin: Part) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// Goes on in the origin behind the last row, if it is not there already.
+    fn goes_on_beside(&mut self) -> bool {
+        let Some(Part { table, partition, interval }) = self.origin.take() else { return false };
+        let is_new = self.scan.table != table;
+        (self.scan.table, self.scan.partition, self.scan.interval) = (table, partition, interval);
+        (self.more, self.rest) = (true, VecDeque::new());
+        is_new
     }
 }

@@ -166,7 +166,7 @@ pub(super) fn before_items(order: Order) -> ItemKey {
 }
 
 /// A position at which no event is half done: before all that happened at `time` if the read goes up, behind it if it goes down.
-pub(super) fn edge(time: Timestamp, series: &SeriesId) -> Position {
+pub(crate) fn edge(time: Timestamp, series: &SeriesId) -> Position {
     let nothing = Bytes::new();
     Position {
         event_time: time,
@@ -177,7 +177,7 @@ pub(super) fn edge(time: Timestamp, series: &SeriesId) -> Position {
 }
 
 /// Whether a position lies between two items of one event.
-pub(super) fn is_inside_event(position: &Position) -> bool {
+pub(crate) fn is_inside_event(position: &Position) -> bool {
     let item_key = position.item_key.as_bytes();
     !item_key.is_empty() && item_key != ABOVE_ITEMS
 }

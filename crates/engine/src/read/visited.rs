@@ -1,8 +1,12 @@
 //! What a page has visited, and what that cost.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use model::PartitionKey;
 
 use super::group::GroupReader;
+use crate::route::{Choice, Entry};
 use crate::{Cost, ExplainedGroup, PartitionBytes};
 
 /// Collects while a page is read.
@@ -15,6 +19,14 @@ pub(crate) struct Visited {
     pub(super) groups: usize,
     /// Each group, where that was asked for.
     pub(super) explained: Option<Vec<ExplainedGroup>>,
+    /// By which it was routed to targets.
+    pub(crate) entries: Vec<Arc<Entry>>,
+    /// Partitions that were read from the origin and may have been split, by the start of their slice.
+    pub(crate) noted: Vec<(i64, PartitionKey)>,
+    /// Partitions that were read from targets.
+    pub(crate) routed: Vec<(i64, PartitionKey)>,
+    /// Some were not.
+    pub(crate) has_origin: bool,
     slices: BTreeSet<i64>,
     /// The group in which it ended.
     last: Option<GroupReader>,
@@ -28,9 +40,24 @@ impl Visited {
 
     /// Takes a group that will be read no further.
     pub(super) fn add(&mut self, reader: GroupReader, table: impl FnOnce() -> String) {
-        self.slices.insert(reader.group.layout.slice.start());
+        let start = reader.group.layout.slice.start();
+        self.slices.insert(start);
         self.cost.slices = self.slices.len() as u64;
-        self.cost.partitions += reader.partitions();
+        for visit in &reader.visits {
+            match &visit.routed.choice {
+                Choice::Targets(entry, _) => {
+                    self.cost.targets += visit.targets.len() as u64;
+                    self.entries.push(Arc::clone(entry));
+                    self.routed.push((start, visit.partition.clone()));
+                }
+                Choice::Noted => self.noted.push((start, visit.partition.clone())),
+                Choice::Back(_) => self.cost.fallbacks += 1,
+                Choice::Origin => {}
+            }
+            self.has_origin |= !matches!(visit.routed.choice, Choice::Targets(..));
+            self.cost.origins += u64::from(visit.reads_origin);
+        }
+        self.cost.partitions = self.cost.origins + self.cost.targets;
         self.cost.bytes_read += reader.bytes;
         self.rows += reader.rows();
         self.groups += 1;

@@ -13,11 +13,13 @@ use super::ahead::{Density, ReadAhead};
 use super::certain::VIEW_STALE;
 use super::drain::drain;
 use super::group::{GroupReader, Source};
+use super::only::Only;
 use super::patience::{Patience, TimeLimit};
 use super::span::{beginning, left_of, passed_interval};
 use super::take::{After, Edge, Ended, Taker, Wants, edge};
 use super::visited::Visited;
 use crate::catalog::Dataset;
+use crate::route::{Plan, Router};
 use crate::{Partial, ReadRequest, Result, Resume};
 
 /// Partitions that one page visits at most; then it ends with a token.
@@ -40,6 +42,11 @@ pub(crate) struct Reading<'a> {
     pub(crate) explains: bool,
     /// The request was cut to what this server can be sure of; the rest may hold what it does not know.
     pub(crate) is_cut: bool,
+    /// Where each partition is read.
+    pub(crate) router: &'a Router,
+    pub(crate) plan: &'a Plan,
+    /// Of which partitions; none for all.
+    pub(crate) only: Option<&'a Only>,
 }
 
 /// Why a page takes no more rows.
@@ -92,6 +99,9 @@ pub(crate) async fn walk(reading: &Reading<'_>, taker: &mut impl Taker) -> Resul
         order: request.order,
         resume: request.resume.as_ref(),
         rows_hint: taker.events_wanted().saturating_add(1),
+        router: reading.router,
+        plan: reading.plan,
+        only: reading.only,
     };
     let patience = Patience::new(&**reading.clock, reading.started, reading.limit);
     let visited = Visited::new(reading.explains);
@@ -125,6 +135,8 @@ impl Walked {
         let after = after.into_position();
         let next = Resume { after, remaining: ended.remaining, scanned_bytes, event_bucket };
         let partial = time_over.then(|| Partial { reason: self.limit, complete: passed(reading, &next) });
+        #[cfg(feature = "seeded-bugs")]
+        let next = self.spoilt(reading, next);
         Conclusion { next: Some(next), partial }
     }
 
@@ -151,7 +163,10 @@ impl Walk<'_> {
     /// Group after group, the partitions of each merged.
     async fn in_order(&mut self, taker: &mut impl Taker) -> Result<Filled> {
         let reading = self.reading;
-        let (groups, whole) = groups(reading.dataset, reading.request);
+        let (mut groups, whole) = groups(reading.dataset, reading.request);
+        if let Some(only) = reading.only {
+            groups.retain(|group| only.meets(group));
+        }
         let partitions = groups.first().map_or(1, |group| usize::from(group.layout.shape.buckets_per_id));
         let mut ahead = ReadAhead::new(reading.learned, reading.request.series.len(), partitions);
         let mut groups = groups.into_iter();

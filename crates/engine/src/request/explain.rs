@@ -5,6 +5,7 @@ use std::time::Duration;
 use model::{Group, Interval};
 
 use crate::ReadPage;
+use crate::route::{Cached, Choice, Routed, Seen};
 
 /// What one page of a read did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +44,43 @@ pub struct ExplainedPartition {
     pub store_calls: u64,
     /// How long it took, all calls together.
     pub time_taken: Duration,
+    /// How it was routed.
+    pub route: ExplainedRoute,
+}
+
+/// How a partition came to be read where it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExplainedRoute {
+    /// What the filter of the slice said; none where nothing of it was split, or nobody asked.
+    pub filter: Option<bool>,
+    /// Whether its split was in the cache; none where nobody asked.
+    pub cached: Option<bool>,
+    /// The event buckets of the targets that were read, in the order of the read; none where it was the origin.
+    pub targets: Vec<u32>,
+    /// Why it was the origin though it should have been targets.
+    pub fallback: Option<crate::Fallback>,
+}
+
+impl ExplainedRoute {
+    pub(crate) fn of(routed: &Routed, targets: &[u32]) -> Self {
+        Self {
+            filter: match routed.seen {
+                Seen::Nothing => None,
+                Seen::No => Some(false),
+                Seen::Maybe => Some(true),
+            },
+            cached: match routed.cached {
+                Cached::NotAsked => None,
+                Cached::Hit => Some(true),
+                Cached::Miss => Some(false),
+            },
+            targets: targets.to_vec(),
+            fallback: match routed.choice {
+                Choice::Back(why) => Some(why),
+                _ => None,
+            },
+        }
+    }
 }
 
 /// A part of the interval that was not visited.

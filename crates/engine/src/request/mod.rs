@@ -12,7 +12,7 @@ use model::{Interval, NamespaceName, Order, Position, SeriesId, Slice};
 use crate::{Event, EventInput, Refusal, SearchQuery};
 
 pub use aggregate::{AggregatePage, AggregateRequest, Aggregation, Bucket, BucketKey, Stats};
-pub use explain::{ExplainedGroup, ExplainedPartition, Explanation, SkipReason, Skipped};
+pub use explain::{ExplainedGroup, ExplainedPartition, ExplainedRoute, Explanation, SkipReason, Skipped};
 pub use histogram::SliceHistogram;
 pub use split::{Split, SplitFilter, SplitPage, SplitSummary, WidePartition};
 
@@ -142,6 +142,12 @@ pub struct Cost {
     pub bytes_read: u64,
     /// Partitions visited or written.
     pub partitions: u64,
+    /// Those of a read that were read where they were written.
+    pub origins: u64,
+    /// Targets that were read in place of partitions that were split.
+    pub targets: u64,
+    /// Partitions that were read where they were written though targets should have been.
+    pub fallbacks: u64,
     /// Slices they lie in.
     pub slices: u64,
     /// Partitions that were passed over because their series is blocked; only where no series was named.

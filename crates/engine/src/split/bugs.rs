@@ -19,6 +19,16 @@ pub enum Bug {
     ScanBeforeBarrier,
     /// The targets of all attempts and buckets begin side by side.
     StrideCollision,
+    /// Filters say no to everything.
+    FilterMisses,
+    /// What is known of a split counts also without a lease, and after a retirement was heard of.
+    CacheBeyondLease,
+    /// A position between two pages is one of the targets, and is read as such by whoever goes on.
+    PhysicalToken,
+    /// Where targets fail in the middle of a page, the page goes on from the origin behind what it has.
+    MixedFallback,
+    /// A split is retired, and its targets are deleted, without waiting for those who read them.
+    RetireWithoutBarrier,
 }
 
 impl Splits {

@@ -30,6 +30,9 @@ impl Attempt<'_> {
             }
             Err(error) => return Err(error.into()),
         }
+        // From here on it can be completed: filters have to know before.
+        self.splits.catalog.splits_changed(&held.id).await?;
+        self.splits.router.will_split(&held.id, self.layout.slice.start());
         let server = self.splits.catalog.me.id();
         held.write(held.record().goes_on(State::Copying, self.splits.moment(&server))).await
     }

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use env::BootTime;
 use model::{Layout, PartitionKey};
-use split::{Detection, Origin, Reason, Record, SplitId, State, Why};
+use split::{Detection, Origin, Reason, Record, SplitId, State, Usage, Why};
 use tokio::sync::Notify;
 
 use super::splits::{Splits, layout_of};
 use crate::catalog::{Dataset, MARGIN, nanos};
 use crate::namespace::SplitPolicy;
-use crate::{PartitionBytes, Result};
+use crate::{PartitionBytes, ReadRequest, Result};
 
 /// What was said is not said again for so long.
 const ONCE_IN: Duration = Duration::from_secs(30);
@@ -21,8 +21,10 @@ const WAITING_MAX: usize = 1_024;
 /// Partitions that are remembered as told.
 const TOLD_MAX: usize = 8_192;
 
-/// Whose partition was told of, and whether as immutable.
-type Told = (String, u32, PartitionKey, i64, bool);
+/// A partition, as reads know it: namespace, incarnation, partition, start of its slice.
+pub(super) type Seen = (String, u32, PartitionKey, i64);
+/// Which one was told of, and whether as immutable.
+type Told = (Seen, bool);
 
 /// Detections between the reads that make them and whoever takes them.
 #[derive(Default)]
@@ -34,6 +36,8 @@ pub(crate) struct Detector {
 #[derive(Default)]
 struct Waiting {
     told: BTreeMap<Told, BootTime>,
+    /// How those that were told of are read.
+    usage: BTreeMap<Seen, Usage>,
     queue: VecDeque<(Detection, BootTime)>,
 }
 
@@ -61,11 +65,30 @@ impl Detector {
         if state.told.len() >= TOLD_MAX || state.queue.len() >= WAITING_MAX {
             return Said::Dropped;
         }
+        if state.usage.len() >= TOLD_MAX {
+            state.usage.clear();
+        }
+        state.usage.entry(told.0.clone()).or_default();
         state.told.insert(told, now);
         state.queue.push_back((detection, now));
         drop(state);
         self.news.notify_one();
         Said::Now
+    }
+
+    /// Counts a read that began in a partition, or has just read enough of it to call it wide, if that is known to be so.
+    fn read(&self, seen: &Seen, begun: bool, long: bool) {
+        let Ok(mut state) = self.state.try_lock() else { return };
+        if let Some(usage) = state.usage.get_mut(seen) {
+            usage.begun += u64::from(begun);
+            usage.long += u64::from(long);
+        }
+    }
+
+    /// How a partition is read, as far as this server has seen.
+    pub(super) fn usage(&self, seen: &Seen) -> Usage {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.usage.get(seen).copied().unwrap_or_default()
     }
 
     /// Takes the oldest.
@@ -81,13 +104,23 @@ impl Detector {
 
 impl Splits {
     /// A read has read so much of some partitions.
-    pub(crate) fn saw(&self, dataset: &Dataset, partitions: &[PartitionBytes]) {
+    pub(crate) fn saw(&self, dataset: &Dataset, request: &ReadRequest, partitions: &[PartitionBytes]) {
         let spec = &dataset.namespace.spec.split;
         if spec.policy == SplitPolicy::Off {
             return;
         }
         let (now, wall) = (self.env.clock.boot(), self.env.clock.wall());
-        for seen in partitions.iter().filter(|seen| seen.bytes > spec.threshold_bytes) {
+        let before = request
+            .resume
+            .as_ref()
+            .map_or(0, |resume| resume.scanned_bytes.iter().copied().max().unwrap_or(0));
+        let begun = request.resume.is_none();
+        let wide = partitions.iter().filter(|seen| seen.bytes > spec.threshold_bytes);
+        for seen in partitions.iter().filter(|seen| begun && seen.bytes <= spec.threshold_bytes) {
+            self.detector.read(&key_of(dataset, seen), true, false);
+        }
+        for seen in wide {
+            self.detector.read(&key_of(dataset, seen), begun, before <= spec.threshold_bytes);
             let start = model::Timestamp::checked(seen.slice_start);
             let Some(layout) = start.and_then(|start| dataset.layouts.find(start)) else { continue };
             let partition = PartitionKey {
@@ -98,8 +131,7 @@ impl Splits {
             let immutable = is_closed(dataset, layout, seen.time_bucket, wall);
             let (name, table) = (dataset.namespace.name.as_str(), dataset.table(layout));
             let detection = Detection::new(name, table.name.as_str(), &partition, immutable, seen.bytes);
-            let told =
-                (name.to_owned(), dataset.namespace.incarnation, partition, seen.slice_start, immutable);
+            let told = (key_of(dataset, seen), immutable);
             self.metrics.detected(immutable, self.detector.say(told, detection, now));
         }
     }
@@ -163,6 +195,13 @@ impl Splits {
     }
 }
 
+fn key_of(dataset: &Dataset, seen: &PartitionBytes) -> Seen {
+    let PartitionBytes { series, time_bucket, event_bucket, slice_start, .. } = seen;
+    let partition =
+        PartitionKey { series: series.clone(), time_bucket: *time_bucket, event_bucket: *event_bucket };
+    (dataset.namespace.name.as_str().to_owned(), dataset.namespace.incarnation, partition, *slice_start)
+}
+
 /// Whether a detection says something new of a split that has ended: it was not wide, or was given up for a backfill.
 fn is_worth_another_look(record: &Record) -> bool {
     let reason = record.reason.as_ref().map(|why| why.code);
@@ -190,7 +229,7 @@ mod tests {
         let partition =
             PartitionKey { series: model::SeriesId::new(series).unwrap(), time_bucket: 0, event_bucket: 0 };
         let detection = Detection::new("n", "data_20260328", &partition, true, 1);
-        (("n".to_owned(), 1, partition, 0, true), detection)
+        ((("n".to_owned(), 1, partition, 0), true), detection)
     }
 
     fn at(seconds: u64) -> BootTime {
@@ -209,6 +248,20 @@ mod tests {
             [Said::Now, Said::Before, Said::Now, Said::Now]
         );
         assert_eq!(std::iter::from_fn(|| detector.take()).count(), 3);
+    }
+
+    #[test]
+    fn how_a_partition_is_read_is_counted_once_it_was_told_of() {
+        let detector = Detector::default();
+        let ((seen, immutable), detection) = told("a");
+        detector.read(&seen, true, true);
+        assert_eq!(detector.usage(&seen), Usage::default(), "nothing is kept of what nobody told of");
+        detector.say((seen.clone(), immutable), detection, at(0));
+        for long in [true, false, true] {
+            detector.read(&seen, true, long);
+        }
+        detector.read(&seen, false, true);
+        assert_eq!(detector.usage(&seen), Usage { begun: 3, long: 3, spreads: false });
     }
 
     #[test]

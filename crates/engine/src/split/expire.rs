@@ -30,7 +30,7 @@ impl Splits {
             touched |= self.give_up(&id, stored).await?;
         }
         if touched {
-            let epoch = self.publish(name, dataset.namespace.incarnation, None).await?;
+            let epoch = self.publish(name, dataset.namespace.incarnation, false, None).await?;
             self.catalog.barrier(epoch).await?;
         }
         Ok(())

@@ -32,5 +32,6 @@ mod worker;
 
 #[cfg(feature = "seeded-bugs")]
 pub use bugs::Bug;
+pub(crate) use records::Stored;
 pub use splits::SplitLimits;
 pub(crate) use splits::Splits;

@@ -1,8 +1,9 @@
 //! The first step: read all of the origin, once, and decide how to cut it.
 
-use split::{Digest, Digester, Phase, Profile, Reason, Why, plan};
+use split::{Digest, Digester, Phase, Profile, Reason, Usage, Why, plan};
 
 use super::attempt::Attempt;
+use super::detect::Seen;
 use super::held::{Held, Stop};
 use super::scan::{Pages, Part};
 
@@ -39,10 +40,19 @@ impl Attempt<'_> {
         self.decide(held, digester.digest(), &profile).await
     }
 
+    /// As which reads know the origin.
+    fn origin_key(&self, held: &Held<'_>) -> Seen {
+        let namespace = &self.dataset.namespace;
+        let start = self.layout.slice.start();
+        (namespace.name.as_str().to_owned(), namespace.incarnation, held.id.partition.clone(), start)
+    }
+
     async fn decide(&self, held: &mut Held<'_>, digest: Digest, profile: &Profile) -> Result<(), Stop> {
         let spec = &self.dataset.namespace.spec.split;
-        let cut =
-            plan(profile, &spec.wish()).map_err(|reason| Stop::Rejected(refusal(reason, profile, spec)))?;
+        let spreads = self.splits.store.spreads().await?;
+        let usage = Usage { spreads, ..self.splits.detector.usage(&self.origin_key(held)) };
+        let refused = |reason| Stop::Rejected(refusal(reason, profile, spec));
+        let cut = plan(profile, &spec.wish(), &usage).map_err(refused)?;
         let server = self.splits.catalog.me.id();
         let at = self.splits.moment(&server);
         held.write(held.record().planned(digest, &cut, &self.layout.shape, at)).await

@@ -12,6 +12,7 @@ use super::compare::{Difference, differences};
 use super::copy::shown;
 use super::held::{Held, Stop};
 use super::splits::Splits;
+use crate::readmode::{Evidence, Mismatch, MismatchSide};
 
 impl Splits {
     /// Compares; whether they were equal, or could be made so.
@@ -59,6 +60,7 @@ impl Splits {
         found: &[Difference],
     ) -> Result<bool, Stop> {
         self.metrics.mismatched();
+        let both = copied;
         let copied = copied.map_or_else(|| "rows that do not belong there".to_owned(), shown);
         let message = format!(
             "the targets differ from the origin: origin {}, targets {copied}, {} differences seen",
@@ -72,9 +74,39 @@ impl Splits {
         let key = found.first().map(Difference::to_key);
         let why = Why { key, ..Why::new(Reason::Mismatch, message) };
         held.write(held.record().rechecked(recheck, 0, None).retiring(why, at)).await?;
+        let mismatch = Mismatch {
+            origin: side(origin, found.first().filter(|first| !matches!(first, Difference::OnlyTarget(_)))),
+            target: MismatchSide {
+                first: found.first().filter(|first| !matches!(first, Difference::OnlyOrigin(_))).map(named),
+                ..both.map(|digest| side(digest, None)).unwrap_or_default()
+            },
+            ..Mismatch::new(
+                at.now,
+                server.clone(),
+                held.id.to_string(),
+                "all of it, compared by a worker".to_owned(),
+            )
+        };
         self.finish_retiring(held).await?;
+        // Behind the change that it made: the mode that it counts against may have begun with that.
+        let dataset = self.catalog.find_same(&held.id.namespace, held.id.incarnation)?;
+        let lost = mismatch.origin.bytes.abs_diff(mismatch.target.bytes).max(1);
+        self.notes
+            .add(&dataset, &Evidence { compared: 1, differ: 1, differ_bytes: lost, ..Evidence::default() });
+        self.catalog.keep_mismatch(&dataset, &mismatch).await?;
         Ok(false)
     }
+}
+
+/// What one side held.
+fn side(digest: &Digest, first: Option<&Difference>) -> MismatchSide {
+    MismatchSide { records: digest.rows, bytes: digest.bytes, first: first.map(named) }
+}
+
+/// The row of a difference, in words.
+fn named(difference: &Difference) -> String {
+    let split::Key { event_time, event_id, item_key } = difference.to_key();
+    format!("item {item_key} of {event_id} at {event_time} ns")
 }
 
 /// The rows that only the origin has, if that is all that differs and they are few and were written before the barrier. No

@@ -11,11 +11,13 @@ use serde::{Deserialize, Serialize};
 use split::{Record, SplitId};
 use store::{CasOutcome, ErrorKind, MetaChange, MetaKey, MetaVersion};
 
-use crate::catalog::Catalog;
 use crate::catalog::record::{decode, encode};
+use crate::catalog::{Catalog, incarnation_of};
 use crate::{Error, Reason, Result};
 
 const DUE: &str = "splits/due";
+/// A version for every slice that has splits.
+const CHANGED: &str = "splits/changed";
 /// An entry that no record agrees with is removed when it is due for so long.
 pub(super) const FORGOTTEN_AFTER: Duration = Duration::from_secs(600);
 /// Entries of the list that are read at once.
@@ -45,6 +47,24 @@ pub(crate) struct Due {
 struct Shards {
     /// One bit a group.
     shards: u64,
+}
+
+/// How often the splits of a slice have changed so that filters have to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) which: (model::NamespaceName, u32),
+    pub(crate) table: String,
+    pub(crate) version: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Version {
+    version: u64,
+}
+
+fn changed_key(which: &(model::NamespaceName, u32), table: &str) -> MetaKey {
+    MetaKey::new(CHANGED, format!("{}.{}/{table}", which.0.as_str(), which.1))
 }
 
 fn record_key(id: &SplitId) -> MetaKey {
@@ -95,7 +115,7 @@ impl Catalog {
             self.add_due(&due_key(due, id)).await?;
         }
         if let Some(was) = was.filter(|was| applied.is_some() && Some(*was) != due) {
-            self.remove_due(&due_key(was, id)).await?;
+            self.remove_record(&due_key(was, id)).await?;
         }
         Ok(applied)
     }
@@ -138,7 +158,7 @@ impl Catalog {
 
     /// Removes an entry that no record agrees with.
     pub(crate) async fn forget_due(&self, due: &Due) -> Result<()> {
-        self.remove_due(&MetaKey::new(DUE, due.name.clone())).await
+        self.remove_record(&MetaKey::new(DUE, due.name.clone())).await
     }
 
     async fn add_due(&self, key: &MetaKey) -> Result<()> {
@@ -146,7 +166,7 @@ impl Catalog {
         Ok(())
     }
 
-    async fn remove_due(&self, key: &MetaKey) -> Result<()> {
+    async fn remove_record(&self, key: &MetaKey) -> Result<()> {
         if let Some(found) = self.store.meta_get(key).await? {
             self.store.meta_cas(key, Some(found.version), MetaChange::Remove).await?;
         }
@@ -174,6 +194,45 @@ impl Catalog {
         Err(changed(id))
     }
 
+    /// Says that filters of a slice have to be read anew. Made before a split that they do not know can be completed.
+    pub(crate) async fn splits_changed(&self, id: &SplitId) -> Result<()> {
+        let key = changed_key(&(id.namespace.clone(), id.incarnation), &id.time_slice);
+        for _ in 0..TRIES {
+            let found = self.store.meta_get(&key).await?;
+            let before: Version =
+                found.as_ref().map(|found| decode(&found.value)).transpose()?.unwrap_or_default();
+            let put = MetaChange::Put(encode(&Version { version: before.version + 1 })?);
+            let expected = found.map(|found| found.version);
+            if let CasOutcome::Applied(_) = self.store.meta_cas(&key, expected, put).await? {
+                return Ok(());
+            }
+        }
+        Err(changed(id))
+    }
+
+    /// The versions of all slices that have splits, of all namespaces.
+    pub(crate) async fn split_versions(&self) -> Result<Vec<Changed>> {
+        let mut versions = Vec::new();
+        for stored in self.range(CHANGED.as_bytes()).await? {
+            let name = String::from_utf8_lossy(&stored.name);
+            let Some((which, table)) = name.split_once('/') else { continue };
+            let Version { version } = decode(&stored.value)?;
+            versions.push(Changed { which: incarnation_of(which)?, table: table.to_owned(), version });
+        }
+        Ok(versions)
+    }
+
+    /// The groups of the records of one slice.
+    pub(crate) async fn groups_of_slice(
+        &self,
+        which: &(model::NamespaceName, u32),
+        table: &str,
+    ) -> Result<Vec<String>> {
+        let found = self.store.meta_get(&MetaKey::new(shards_group(which), table.to_owned())).await?;
+        let used = found.map(|found| decode::<Shards>(&found.value)).transpose()?.unwrap_or_default();
+        Ok(groups(which, table, &used))
+    }
+
     /// The slices of an incarnation that have splits, with the groups of their records.
     pub(crate) async fn split_groups(
         &self,
@@ -182,11 +241,7 @@ impl Catalog {
         let mut slices = Vec::new();
         for stored in self.range(shards_group(which).as_bytes()).await? {
             let table = String::from_utf8_lossy(&stored.name).into_owned();
-            let used = decode::<Shards>(&stored.value)?.shards;
-            let groups = (0..64_u8)
-                .filter(|shard| used & (1 << shard) != 0)
-                .map(|shard| split::shard_group(&which.0, which.1, &table, shard))
-                .collect();
+            let groups = groups(which, &table, &decode(&stored.value)?);
             slices.push((table, groups));
         }
         Ok(slices)
@@ -201,10 +256,16 @@ impl Catalog {
                     self.store.meta_cas(&key, Some(stored.version), MetaChange::Remove).await?;
                 }
             }
-            self.remove_due(&MetaKey::new(shards_group(which), table.to_owned())).await?;
+            self.remove_record(&MetaKey::new(shards_group(which), table.to_owned())).await?;
         }
-        Ok(())
+        self.remove_record(&changed_key(which, table)).await
     }
+}
+
+/// The groups of a slice that hold records.
+fn groups(which: &(model::NamespaceName, u32), table: &str, used: &Shards) -> Vec<String> {
+    let used = (0..64_u8).filter(|shard| used.shards & (1 << shard) != 0);
+    used.map(|shard| split::shard_group(&which.0, which.1, table, shard)).collect()
 }
 
 /// Somebody else changes the same split all the time.

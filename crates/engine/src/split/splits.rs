@@ -14,6 +14,8 @@ use super::detect::Detector;
 use super::metrics::SplitMetrics;
 use super::throttle::Throttle;
 use crate::catalog::{Catalog, Dataset};
+use crate::readmode::Notes;
+use crate::route::Router;
 
 /// A worker that has written nothing for so long is gone; longer than any barrier takes.
 const SILENT: Duration = Duration::from_secs(60);
@@ -50,6 +52,9 @@ pub(crate) struct Splits {
     pub(super) catalog: Arc<Catalog>,
     pub(super) store: Arc<dyn Store>,
     pub(super) env: Env,
+    pub(super) router: Arc<Router>,
+    /// What is seen of reads, which differences count against.
+    pub(super) notes: Arc<Notes>,
     pub(crate) limits: SplitLimits,
     pub(crate) metrics: SplitMetrics,
     pub(crate) detector: Detector,
@@ -77,10 +82,18 @@ impl Drop for Running<'_> {
 }
 
 impl Splits {
-    pub(crate) fn new(catalog: Arc<Catalog>, store: Arc<dyn Store>, env: Env, limits: SplitLimits) -> Self {
+    pub(crate) fn new(
+        catalog: Arc<Catalog>,
+        (store, env): (Arc<dyn Store>, Env),
+        router: Arc<Router>,
+        notes: Arc<Notes>,
+        limits: SplitLimits,
+    ) -> Self {
         Self {
             catalog,
             store,
+            router,
+            notes,
             throttle: Throttle::new(limits.bytes_per_second),
             work: Notify::new(),
             limits,

@@ -133,7 +133,7 @@ impl Splits {
         let split = self.change(&id, stored, retiring, validate_only).await?;
         if !validate_only {
             // Audited, and known by all; a worker does the rest.
-            self.publish(name, dataset.namespace.incarnation, Some(cause)).await?;
+            self.publish(name, dataset.namespace.incarnation, false, Some(cause)).await?;
         }
         Ok(split)
     }
@@ -160,6 +160,38 @@ impl Splits {
                 Err(Error::new(Reason::SplitRefused, message))
             }
         }
+    }
+
+    /// Compares a split again because a read found a difference; whether it is still in use. Differences take it out of use.
+    pub(crate) async fn look_again(&self, id: &SplitId) -> Result<bool> {
+        let Some(stored) = self.catalog.split_record(id).await? else { return Ok(false) };
+        if stored.record.state != State::Completed {
+            return Ok(false);
+        }
+        let Some(_running) = self.take(id) else { return Ok(true) };
+        let mut held = Held::new(self, id.clone(), stored);
+        match Box::pin(self.recheck(&mut held)).await {
+            Ok(equal) => Ok(equal),
+            Err(Stop::Error(error)) => Err(error),
+            Err(_) => Ok(held.record().state == State::Completed),
+        }
+    }
+
+    /// Takes a split out of use because reads of its targets differ from those of its origin, though what is stored may not.
+    pub(crate) async fn condemn(&self, id: &SplitId, message: String) -> Result<()> {
+        let stored = self.catalog.split_record(id).await?;
+        let Some(stored) = stored.filter(|stored| stored.record.state == State::Completed) else {
+            return Ok(());
+        };
+        self.metrics.mismatched();
+        let server = self.catalog.me.id();
+        let why = Why::new(split::Reason::Mismatch, message);
+        let retiring = stored.record.retiring(why, self.moment(&server));
+        if self.catalog.put_split(id, Some(&stored), &retiring).await?.is_some() {
+            self.work.notify_one();
+        }
+        self.publish(&id.namespace, id.incarnation, true, None).await?;
+        Ok(())
     }
 
     /// Makes workers leave namespaces alone, or go on.

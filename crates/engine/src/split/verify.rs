@@ -44,6 +44,7 @@ impl Attempt<'_> {
         let server = self.splits.catalog.me.id();
         let (at, closes) = (self.splits.moment(&server), self.closes());
         held.write(held.record().completed(closes, at)).await?;
+        self.splits.router.forget(&held.id);
         let largest = held.record().post_split_data.iter().flat_map(|post| &post.partitions);
         self.splits.metrics.completed(again.bytes, largest.map(|target| target.bytes));
         tracing::info!(split = %held.id, bytes = again.bytes, targets = targets.strategy.targets(), "split completed");

@@ -73,7 +73,12 @@ impl Splits {
         match done {
             Ok(()) | Err(Stop::Lost) => Ok(()),
             Err(Stop::Left) => self.put_off(held, Duration::from_secs(10), None).await,
-            Err(Stop::Failed(why)) => self.fail(held, why).await,
+            Err(Stop::Failed(why)) if held.record().state.is_attempt() => self.fail(held, why).await,
+            // A comparison that could not be ended says nothing of the split: servers may read its targets until it is retired.
+            Err(Stop::Failed(_)) => {
+                let kept = held.record().reason.clone();
+                self.put_off(held, AFTER_ERROR, kept).await
+            }
             Err(Stop::Rejected(why)) => {
                 let server = self.catalog.me.id();
                 let rejected = held.record().rejected(why, self.moment(&server));
@@ -134,7 +139,7 @@ impl Splits {
     /// Leaves it alone for a while.
     pub(super) async fn put_off(&self, held: Held<'_>, wait: Duration, why: Option<Why>) -> Result<()> {
         let next = self.env.clock.wall().saturating_add(nanos(wait));
-        let later = held.record().put_off(next, why);
+        let later = held.record().put_off_with_garbage(next, why);
         self.settle(held, later).await
     }
 

@@ -9,14 +9,14 @@ use crate::world::{HOUR, SECOND, World, by_hash, id, name, partition, spec};
 
 /// What happens to one stored row of a target.
 #[derive(Clone, Copy, Debug)]
-enum Damage {
+pub(crate) enum Damage {
     Flip,
     Drop,
     Double,
     Misplace,
 }
 
-const ALL: [Damage; 4] = [Damage::Flip, Damage::Drop, Damage::Double, Damage::Misplace];
+pub(crate) const ALL: [Damage; 4] = [Damage::Flip, Damage::Drop, Damage::Double, Damage::Misplace];
 
 async fn put(world: &World, event_bucket: u32, rows: Vec<Row>) {
     let batch = PartitionBatch {
@@ -37,7 +37,7 @@ async fn remove(world: &World, event_bucket: u32, row: &Row) {
 }
 
 /// Damages one row of the second target.
-async fn damage(world: &World, damage: Damage) -> Row {
+pub(crate) async fn damage(world: &World, damage: Damage) -> Row {
     let rows = world.target("hot", 1).await;
     let row = rows.get(rows.len() / 2).unwrap().clone();
     match damage {

@@ -1,10 +1,12 @@
-//! Splits: found by reads, copied, proven equal; over one store in memory, on a clock that a test moves.
+//! Splits: found by reads, copied, proven equal, served; over one store in memory, on a clock that a test moves.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod corrupt;
 mod detect;
 mod doom;
 mod lifecycle;
+mod modes;
 mod refuse;
+mod routes;
 mod takeover;
 mod world;

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use engine::{
-    Engine, EventInput, ItemInput, Member, NamespaceSpec, Options, ReadPage, ReadRequest, Shape, Split,
-    SplitLimits, SplitSpec, SplitStrategy, WriteRequest,
+    Engine, Event, EventInput, ItemInput, Member, NamespaceSpec, Options, ReadPage, ReadRequest, Shape,
+    Split, SplitLimits, SplitSpec, SplitStrategy, WriteRequest,
 };
 use env::{Env, ManualClock};
 use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableName, TableRef};
@@ -61,6 +61,40 @@ pub(crate) fn event(series: &str, second: i64, number: usize, bytes: usize) -> E
     let item = ItemInput { key: "k".to_owned(), value, ..ItemInput::default() };
     let event_id = format!("e{number:06}");
     EventInput { series: series.to_owned(), time: Some((START + second, 0)), event_id, items: vec![item] }
+}
+
+/// All of the hour of a series, newest first, by pages of 100.
+pub(crate) fn request(series: &str) -> ReadRequest {
+    ReadRequest {
+        namespace: name(),
+        series: vec![SeriesId::new(series).unwrap()],
+        interval: Interval::new(START * NANOS, (START + 3_600) * NANOS).unwrap(),
+        query: None,
+        page_records: 100,
+        order: Order::NewestFirst,
+        resume: None,
+        total_limit: None,
+        max_latency: None,
+        deadline: None,
+    }
+}
+
+/// Every page of a read.
+pub(crate) async fn pages_of(engine: &Engine, mut request: ReadRequest) -> Vec<ReadPage> {
+    let mut pages = Vec::new();
+    loop {
+        let page = engine.read(request.clone()).await.unwrap();
+        request.resume = page.next.clone();
+        pages.push(page);
+        if request.resume.is_none() {
+            return pages;
+        }
+    }
+}
+
+/// The events of pages, one after the other.
+pub(crate) fn events_of(pages: &[ReadPage]) -> Vec<Event> {
+    pages.iter().flat_map(|page| page.events.clone()).collect()
 }
 
 impl World {
@@ -159,28 +193,7 @@ impl World {
 
     /// Reads all of a series, page after page.
     pub(crate) async fn read(&self, series: &str) -> Vec<ReadPage> {
-        let mut pages = Vec::new();
-        let mut resume = None;
-        loop {
-            let request = ReadRequest {
-                namespace: name(),
-                series: vec![SeriesId::new(series).unwrap()],
-                interval: Interval::new(START * NANOS, (START + 3_600) * NANOS).unwrap(),
-                query: None,
-                page_records: 100,
-                order: Order::NewestFirst,
-                resume,
-                total_limit: None,
-                max_latency: None,
-                deadline: None,
-            };
-            let page = self.engine.read(request).await.unwrap();
-            resume = page.next.clone();
-            pages.push(page);
-            if resume.is_none() {
-                return pages;
-            }
-        }
+        pages_of(&self.engine, request(series)).await
     }
 
     /// Time passes; the only server refreshes.
@@ -192,6 +205,12 @@ impl World {
             self.engine.refresh().await.unwrap();
             left -= step;
         }
+    }
+
+    /// Lets others run, and time pass for them.
+    pub(crate) async fn clock_ticks(&self) {
+        let env = self.env();
+        env.clock.sleep(Duration::from_millis(10)).await;
     }
 
     /// Workers do all that is due, while time passes for what they wait for.

@@ -24,6 +24,7 @@ fn planned(record: &Record) -> Record {
         strategy: Strategy::EventBucket { target_event_buckets: 3 },
         layout: TargetLayout::Rows,
         capped: false,
+        because: "",
     };
     let shape = ShapeSpec::default().freeze().unwrap();
     record.planned(Digest::default(), &plan, &shape, AT)
@@ -115,6 +116,17 @@ fn targets_that_are_out_of_use_go_after_a_while() {
     );
     assert_eq!(retired.due(), Some(AT.now + 600_000_000_000));
     assert_eq!(retired.cleaned(&garbage).due(), None);
+}
+
+#[test]
+fn garbage_that_cannot_be_deleted_waits_and_nothing_is_due_behind_it() {
+    let retired = planned(&candidate().claimed(KEY, AT)).retired(AT);
+    let later = retired.due().unwrap() + 60;
+    let put_off = retired.put_off_with_garbage(later, None);
+    assert_eq!((put_off.due(), put_off.next), (Some(later), None));
+    assert_eq!(put_off.cleaned(&put_off.garbage).due(), None);
+    let waiting = candidate().put_off_with_garbage(9_000, None);
+    assert_eq!(waiting.due(), Some(9_000));
 }
 
 const GOLDEN: &str = include_str!("../../golden/record.txt");

@@ -144,6 +144,11 @@ impl<L: Layer> Store for Layered<L> {
     async fn disk_share(&self) -> Result<Option<f64>> {
         self.call(Op::DiskShare, 0, |inner| async move { inner.disk_share().await }).await
     }
+
+    async fn spreads(&self) -> Result<bool> {
+        // Known without asking anybody, so no layer has anything to do with it.
+        self.inner.spreads().await
+    }
 }
 
 #[cfg(test)]
