@@ -22,12 +22,14 @@ use crate::connect;
 use crate::deadline::{exceeded, time_for};
 use crate::gate::{Gate, HoldingBody, Limits};
 use crate::generated::server::admin::block_service_server::BlockServiceServer;
+use crate::generated::server::admin::filter_service_server::FilterServiceServer;
 use crate::generated::server::admin::namespace_service_server::NamespaceServiceServer;
 use crate::generated::server::admin::ops_service_server::OpsServiceServer;
+use crate::generated::server::admin::read_mode_service_server::ReadModeServiceServer;
 use crate::generated::server::admin::split_service_server::SplitServiceServer;
 use crate::generated::server::v1::time_series_service_server::TimeSeriesServiceServer;
 use crate::health::Health;
-use crate::service::{Blocks, Host, Namespaces, Ops, Splits, TimeSeries};
+use crate::service::{Blocks, Filters, Host, Namespaces, Ops, ReadModes, Splits, TimeSeries};
 use crate::status::status;
 
 /// What to serve, and how much of it at once.
@@ -54,6 +56,12 @@ pub fn router(host: &Host, serving: Serving, health: &Health) -> engine::Result<
         )
         .add_service(BlockServiceServer::new(Blocks { host: host.clone() }).max_decoding_message_size(limit))
         .add_service(SplitServiceServer::new(Splits { host: host.clone() }).max_decoding_message_size(limit))
+        .add_service(
+            ReadModeServiceServer::new(ReadModes { host: host.clone() }).max_decoding_message_size(limit),
+        )
+        .add_service(
+            FilterServiceServer::new(Filters { host: host.clone() }).max_decoding_message_size(limit),
+        )
         .add_service(OpsServiceServer::new(Ops { host: host.clone() }).max_decoding_message_size(limit));
     if serving.reflection {
         routes = reflect(routes)?;

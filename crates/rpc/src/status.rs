@@ -34,15 +34,17 @@ pub(crate) const fn code(reason: Reason) -> (Code, Option<Duration>) {
         Reason::NamespaceExists => (Code::AlreadyExists, None),
         // The same request would be refused again: read the object, then send another one.
         Reason::EtagMismatch => (Code::Aborted, None),
-        // Something else has to happen first: time has to pass, or the split has to be in another state.
-        Reason::SplitNotImmutable | Reason::SplitRefused => (Code::FailedPrecondition, None),
+        // Something else has to happen first: time has to pass, the split has to be in another state, more has to be compared.
+        Reason::SplitNotImmutable | Reason::SplitRefused | Reason::ReadModeGateFailed => {
+            (Code::FailedPrecondition, None)
+        }
         Reason::RateLimited => (Code::ResourceExhausted, Some(RETRY_SOON)),
         // It would not fit the next time either.
         Reason::ReadBudgetExceeded => (Code::ResourceExhausted, None),
         // A time-out leaves the outcome unknown. Writes are idempotent, so sending them again is right either way.
         Reason::BackendOverloaded | Reason::BackendTimeout => (Code::Unavailable, Some(RETRY_SOON)),
         Reason::NotReady => (Code::Unavailable, Some(RETRY_LATER)),
-        Reason::ChecksumMismatch => (Code::DataLoss, None),
+        Reason::ChecksumMismatch | Reason::CompareMismatch => (Code::DataLoss, None),
     }
 }
 
@@ -82,33 +84,35 @@ mod tests {
         assert_eq!(info.domain, "braid");
         let retry = details.retry_info().and_then(|retry| retry.retry_delay);
         let retry = retry.map_or_else(|| "-".to_owned(), |delay| format!("{}s", delay.as_secs()));
-        format!("{:<21}{:<20}{retry}\n", info.reason, format!("{:?}", status.code()))
+        format!("{:<22}{:<20}{retry}\n", info.reason, format!("{:?}", status.code()))
     }
 
     #[test]
     fn every_reason_has_its_published_code() {
         let table: String = Reason::ALL.iter().copied().map(line).collect();
         let expect = "
-FIELD_INVALID        InvalidArgument     -
-EVENT_TOO_LARGE      InvalidArgument     -
-RANGE_TOO_WIDE       InvalidArgument     -
-PAGE_TOKEN_INVALID   InvalidArgument     -
-EVENT_TOO_OLD        OutOfRange          -
-EVENT_IN_FUTURE      OutOfRange          -
-NAMESPACE_NOT_FOUND  NotFound            -
-SLICE_NOT_FOUND      NotFound            -
-SPLIT_NOT_FOUND      NotFound            -
-SPLIT_NOT_IMMUTABLE  FailedPrecondition  -
-SPLIT_REFUSED        FailedPrecondition  -
-ID_BLOCKED           PermissionDenied    -
-NAMESPACE_EXISTS     AlreadyExists       -
-ETAG_MISMATCH        Aborted             -
-RATE_LIMITED         ResourceExhausted   1s
-READ_BUDGET_EXCEEDED ResourceExhausted   -
-BACKEND_OVERLOADED   Unavailable         1s
-BACKEND_TIMEOUT      Unavailable         1s
-NOT_READY            Unavailable         5s
-CHECKSUM_MISMATCH    DataLoss            -
+FIELD_INVALID         InvalidArgument     -
+EVENT_TOO_LARGE       InvalidArgument     -
+RANGE_TOO_WIDE        InvalidArgument     -
+PAGE_TOKEN_INVALID    InvalidArgument     -
+EVENT_TOO_OLD         OutOfRange          -
+EVENT_IN_FUTURE       OutOfRange          -
+NAMESPACE_NOT_FOUND   NotFound            -
+SLICE_NOT_FOUND       NotFound            -
+SPLIT_NOT_FOUND       NotFound            -
+SPLIT_NOT_IMMUTABLE   FailedPrecondition  -
+SPLIT_REFUSED         FailedPrecondition  -
+READ_MODE_GATE_FAILED FailedPrecondition  -
+COMPARE_MISMATCH      DataLoss            -
+ID_BLOCKED            PermissionDenied    -
+NAMESPACE_EXISTS      AlreadyExists       -
+ETAG_MISMATCH         Aborted             -
+RATE_LIMITED          ResourceExhausted   1s
+READ_BUDGET_EXCEEDED  ResourceExhausted   -
+BACKEND_OVERLOADED    Unavailable         1s
+BACKEND_TIMEOUT       Unavailable         1s
+NOT_READY             Unavailable         5s
+CHECKSUM_MISMATCH     DataLoss            -
 ";
         assert_eq!(table, expect.trim_start());
     }

@@ -1,5 +1,5 @@
 //! What happens without a request: what other servers change is taken over, slices are made ahead and dropped after their time,
-//! and the store is asked whether it still takes writes.
+//! reads learn what was split and move on to it, and the store is asked whether it still takes writes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,6 +16,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const ROUNDS_PER_KEEPING: u32 = 10;
 /// Workers look so often for splits that other servers have made work of, or whose time has come.
 const SPLITS_EVERY: Duration = Duration::from_secs(5);
+/// So often filters are looked at for what other servers have split, and read modes for their next step.
+const FILTERS_EVERY: Duration = Duration::from_secs(5);
 /// Splits are counted, for the metrics, once in so many rounds.
 const ROUNDS_PER_COUNT: u32 = 30;
 /// Left-over tables are looked for once in so many.
@@ -60,6 +62,7 @@ impl Upkeep {
         for _ in 0..self.engine.splits_at_once() {
             spawn.task("braid-split", Box::pin(self.clone().split(stopped.clone())));
         }
+        spawn.task("braid-routes", Box::pin(self.clone().route(stopped.clone())));
         spawn.task("braid-refresh", Box::pin(self.follow(stopped.clone())));
         spawn.task("braid-keeper", Box::pin(keeper.keep(stopped.clone())));
     }
@@ -94,6 +97,32 @@ impl Upkeep {
                 () = self.env.clock.sleep(SPLITS_EVERY) => {}
                 _stop = stopped.wait_for(|stop| *stop) => return,
             }
+        }
+    }
+
+    /// Lets reads know what was split, and moves them on.
+    async fn route(self, mut stopped: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                () = self.route_once() => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+            tokio::select! {
+                () = self.env.clock.sleep(FILTERS_EVERY) => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
+    async fn route_once(&self) {
+        match self.engine.refresh_filters().await {
+            Ok(0) => {}
+            Ok(read) => tracing::debug!(read, "filters read that have changed"),
+            Err(error) => tracing::warn!(%error, "filters could not be refreshed; tried again soon"),
+        }
+        // What moves is told by the engine, with the figures.
+        if let Err(error) = self.engine.advance_read_modes().await {
+            tracing::warn!(%error, "read modes could not be looked after; tried again soon");
         }
     }
 
@@ -215,7 +244,7 @@ mod tests {
         let upkeep = Upkeep { engine: here.clone(), store, sign, env: env.clone() };
         let (stop, stopped) = watch::channel(false);
         upkeep.start(&stopped);
-        clock.sleepers(4).await;
+        clock.sleepers(5).await;
         let block = NewBlock {
             series: SeriesId::new("hot").unwrap(),
             reads: true,
@@ -228,7 +257,7 @@ mod tests {
         there.add_blocks(&name, vec![block]).await.unwrap();
         assert_eq!(here.list_blocks(&name).unwrap().len(), 0);
         clock.advance(LOOK_EVERY);
-        clock.sleepers(4).await;
+        clock.sleepers(5).await;
         assert_eq!(here.list_blocks(&name).unwrap().len(), 1);
         stop.send_replace(true);
     }

@@ -179,7 +179,7 @@ fn page(next: Option<Resume>) -> AggregatePage {
         partial: None,
         retention_truncated: false,
         complete: Interval::new(10_000_000_000, 20_000_000_000).unwrap(),
-        cost: Cost { time_taken: Duration::from_secs(1), partitions: 4, ..Cost::default() },
+        cost: Cost { time_taken: Duration::from_secs(1), partitions: 4, origins: 4, ..Cost::default() },
     }
 }
 

@@ -1,7 +1,8 @@
 //! What one page of a read did and cost, as a tree: slices, their time buckets, the partitions of those.
 
-use engine::{ExplainedGroup, ExplainedPartition, Explanation, Skipped};
+use engine::{ExplainedGroup, ExplainedPartition, ExplainedRoute, Explanation, Skipped};
 
+use super::filter::{ORIGIN, TARGET, fallback_to_wire, yes_or_no};
 use super::read::{Read, partial_to_wire, read_context, token_to_wire};
 use super::time::{duration_to_wire, interval_to_wire, timestamp_to_wire};
 use super::write::signed;
@@ -60,17 +61,24 @@ fn time_bucket_to_wire(group: ExplainedGroup) -> v1::ExplainedTimeBucket {
     }
 }
 
-/// Nothing is split yet: no filter is there, no record of a split is asked for, and all is read where it was written.
 fn partition_to_wire(partition: ExplainedPartition) -> v1::ExplainedPartition {
+    let ExplainedRoute { filter, cached, targets, fallback } = partition.route;
+    let cache = match cached {
+        None => "NOT_ASKED",
+        Some(true) => "HIT",
+        Some(false) => "MISS",
+    };
     v1::ExplainedPartition {
         event_bucket: bucket(partition.event_bucket),
-        filter: "NONE".to_owned(),
-        cache: "NOT_ASKED".to_owned(),
-        route: "ORIGIN".to_owned(),
+        filter: filter.map_or("NONE", yes_or_no).to_owned(),
+        cache: cache.to_owned(),
+        route: if targets.is_empty() { ORIGIN } else { TARGET }.to_owned(),
         rows: signed(partition.rows),
         bytes: signed(partition.bytes),
         store_calls: signed(partition.store_calls),
         time_taken: Some(duration_to_wire(partition.time_taken)),
+        targets: targets.into_iter().map(bucket).collect(),
+        fallback: fallback_to_wire(fallback),
     }
 }
 
@@ -91,7 +99,7 @@ fn bucket(number: u32) -> i32 {
 mod tests {
     use std::time::Duration;
 
-    use engine::{Cost, Partial, ReadPage, SkipReason};
+    use engine::{Cost, Fallback, Partial, ReadPage, SkipReason};
     use model::{Group, Interval, Layout, ShapeSpec, Timeline, Timestamp};
     use prost_types::{Duration as WireDuration, Timestamp as WireTime};
 
@@ -126,6 +134,7 @@ mod tests {
             bytes: 1_000,
             store_calls: 2,
             time_taken: Duration::from_millis(5),
+            route: ExplainedRoute::default(),
         };
         ExplainedGroup {
             table: format!("data_{day}"),
@@ -144,7 +153,14 @@ mod tests {
             partial: Some(Partial { reason: "READ_MAX", complete: interval }),
             retention_truncated: true,
             partitions: Vec::new(),
-            cost: Cost { partitions: 6, bytes_read: 9, ..Cost::default() },
+            cost: Cost {
+                partitions: 6,
+                origins: 4,
+                targets: 2,
+                fallbacks: 1,
+                bytes_read: 9,
+                ..Cost::default()
+            },
         };
         Explanation {
             groups,
@@ -186,8 +202,29 @@ mod tests {
             bytes: 1_000,
             store_calls: 2,
             time_taken: Some(WireDuration { seconds: 0, nanos: 5_000_000 }),
+            targets: Vec::new(),
+            fallback: String::new(),
         };
         assert_eq!(bucket.event_buckets[1], partition);
+    }
+
+    #[test]
+    fn a_partition_says_how_it_came_to_be_read_where_it_was() {
+        let mut group = group(0, 0);
+        group.partitions[0].route =
+            ExplainedRoute { filter: Some(true), cached: Some(false), targets: vec![16, 18], fallback: None };
+        group.partitions[1].route = ExplainedRoute {
+            filter: Some(false),
+            cached: Some(true),
+            targets: Vec::new(),
+            fallback: Some(Fallback::NoLease),
+        };
+        let wire = explain_response(&read(), explanation(vec![group]), &keys(), 0);
+        let found = &wire.slices[0].time_buckets[0].event_buckets;
+        let words = |at: usize| [&found[at].filter, &found[at].cache, &found[at].route, &found[at].fallback];
+        assert_eq!(words(0), ["YES", "MISS", "TARGET", ""]);
+        assert_eq!(words(1), ["NO", "HIT", "ORIGIN", "NO_LEASE"]);
+        assert_eq!((found[0].targets.as_slice(), found[1].targets.as_slice()), (&[16, 18][..], &[][..]));
     }
 
     #[test]
@@ -204,7 +241,8 @@ mod tests {
         assert_eq!(wire.partial.unwrap().reason, "READ_MAX");
         let context = &wire.response_context[0];
         assert_eq!((context.namespace.as_str(), context.bytes_read, context.partial), ("plays", 9, true));
-        assert_eq!(context.routes, Some(v1::Routes { origin: 6, target: 0 }));
+        assert_eq!(context.routes, Some(v1::Routes { origin: 4, target: 2 }));
+        assert_eq!((context.partitions, context.fallbacks), (6, 1));
         assert_eq!((wire.slices.len(), wire.next_page_token.as_str()), (0, ""));
     }
 }

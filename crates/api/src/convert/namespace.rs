@@ -6,6 +6,7 @@ use engine::{Error, Named, Namespace, NamespaceSpec, Result, Shape, Storage};
 use model::NamespaceName;
 use prost_types::FieldMask;
 
+use super::read_settings::{self, read_settings_to_wire};
 use super::split_settings::{self, split_settings_to_wire};
 use super::time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
 use crate::admin::v1;
@@ -19,6 +20,11 @@ const QUOTE_CHARS_MAX: usize = 64;
 /// A checked name, from the field `field`.
 pub fn namespace_name(field: &str, name: &str) -> Result<NamespaceName> {
     NamespaceName::new(name).map_err(|error| Error::field(field, error))
+}
+
+/// The namespace that a request names; none for all.
+pub fn one_or_all(namespace: &str) -> Result<Option<NamespaceName>> {
+    Some(namespace).filter(|name| !name.is_empty()).map(|name| namespace_name("namespace", name)).transpose()
 }
 
 /// The namespace that a create asks for; fields that are absent have their defaults. The engine checks the whole.
@@ -60,7 +66,7 @@ pub fn changed_spec(
 
 /// Every field that can be set.
 fn fields() -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().chain(&split_settings::FIELDS)
+    FIELDS.iter().chain(&split_settings::FIELDS).chain(&read_settings::FIELDS)
 }
 
 /// One field that can be set.
@@ -179,7 +185,7 @@ pub(super) fn number<N: Default + PartialEq>(wire: Option<N>, to: &mut N) -> boo
     }
 }
 
-fn duration(path: &str, wire: Option<prost_types::Duration>, to: &mut Duration) -> Result<bool> {
+pub(super) fn duration(path: &str, wire: Option<prost_types::Duration>, to: &mut Duration) -> Result<bool> {
     let Some(wire) = wire else { return Ok(false) };
     *to = duration_from_wire(path, wire)?;
     Ok(true)
@@ -211,7 +217,7 @@ fn known() -> String {
 pub fn namespace_to_wire(namespace: &Namespace) -> v1::Namespace {
     let spec = &namespace.spec;
     let Shape { seconds_per_slice, seconds_per_bucket, buckets_per_id } = spec.shape;
-    v1::Namespace {
+    let mut wire = v1::Namespace {
         name: namespace.name.as_str().to_owned(),
         shape: Some(v1::Shape {
             seconds_per_slice,
@@ -234,7 +240,10 @@ pub fn namespace_to_wire(namespace: &Namespace) -> v1::Namespace {
         consistency: spec.consistency.name().to_owned(),
         storage: Some(storage_to_wire(spec.storage)),
         split: Some(split_settings_to_wire(&spec.split)),
-    }
+        ..v1::Namespace::default()
+    };
+    read_settings_to_wire(&spec.read, &mut wire);
+    wire
 }
 
 /// A storage as it is shown.

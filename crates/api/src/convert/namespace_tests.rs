@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use engine::{Compaction, Compression, Consistency, Reason, SplitPolicy, SplitSpec};
+use engine::{Compaction, Compression, Consistency, ReadMode, ReadSpec, Reason, SplitPolicy, SplitSpec};
 use prost_types::Duration as WireDuration;
 
 use super::*;
@@ -28,6 +28,7 @@ fn other() -> NamespaceSpec {
         consistency: Consistency::LocalOne,
         storage: Storage { compaction: Compaction::Leveled, compression: Compression::Zstd },
         split: SplitSpec { policy: SplitPolicy::Off, ..SplitSpec::default() },
+        read: ReadSpec { mode: ReadMode::Off, ..ReadSpec::default() },
     }
 }
 
@@ -77,6 +78,7 @@ fn what_is_shown_can_be_sent_back() {
         "consistency",
         "storage",
         "split",
+        "read_mode",
     ]);
     assert_eq!(changed_spec(&NamespaceSpec::default(), &wire, Some(&all)).unwrap(), other());
 }
@@ -108,6 +110,7 @@ fn a_mask_changes_what_it_names_and_nothing_else() {
     check(&["storage.compaction"], |spec| spec.storage.compaction = Compaction::Leveled);
     check(&["storage.compression"], |spec| spec.storage.compression = Compression::Zstd);
     check(&["split"], |spec| spec.split = other().split);
+    check(&["read_mode"], |spec| spec.read.mode = ReadMode::Off);
     check(&["slo", "accept_limit"], |spec| {
         spec.accept_limit = other().accept_limit;
         spec.read_target = other().read_target;
@@ -125,7 +128,10 @@ fn an_empty_mask_is_no_mask() {
 
 #[test]
 fn unknown_paths_are_refused_with_the_known_ones() {
-    let known = "accept_limit, consistency, future_limit, retention, retention.close_after, retention.delete_after, shape, \
+    let known = "accept_limit, canary_share, compare_share, consistency, future_limit, read_gates, \
+                 read_gates.max_differ_bytes, read_gates.max_fallback_share, read_gates.max_latency_ratio, \
+                 read_gates.min_compared, read_gates.min_time, read_mode, read_mode_policy, \
+                 retention, retention.close_after, retention.delete_after, shape, \
                  shape.buckets_per_id, shape.seconds_per_bucket, shape.seconds_per_slice, slo, slo.read_max, \
                  slo.read_target, split, split.layout, split.max_split_buckets, split.policy, split.strategy, \
                  split.target_bytes, split.threshold_bytes, storage, storage.compaction, storage.compression";
@@ -182,6 +188,9 @@ fn bad_values_name_their_field() {
         assert_eq!(new_namespace(Some(&wire)).unwrap_err().to_string(), says);
     }
     assert!(refusal(|wire| wire.name = "Orders".to_owned()).starts_with("namespace.name: "));
+    assert_eq!(one_or_all("").unwrap(), None);
+    assert_eq!(one_or_all("plays").unwrap(), Some(NamespaceName::new("plays").unwrap()));
+    assert!(one_or_all("Bad").unwrap_err().to_string().starts_with("namespace: "));
     let missing = new_namespace(None).unwrap_err().to_string();
     assert_eq!(missing, "namespace: is missing; send at least its name");
 }

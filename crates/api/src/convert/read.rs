@@ -165,9 +165,9 @@ pub(super) fn read_context(
     cost: Cost,
     partial: Option<&Partial>,
 ) -> v1::ResponseContext {
-    // Nothing is split yet: every partition is read where it was written.
-    let routes = Some(v1::Routes { origin: signed(cost.partitions), target: 0 });
-    v1::ResponseContext { routes, partial: partial.is_some(), ..context(namespace, cost) }
+    let routes = Some(v1::Routes { origin: signed(cost.origins), target: signed(cost.targets) });
+    let fallbacks = signed(cost.fallbacks);
+    v1::ResponseContext { routes, fallbacks, partial: partial.is_some(), ..context(namespace, cost) }
 }
 
 pub(super) fn partial_to_wire(partial: Partial) -> v1::Partial {

@@ -137,6 +137,9 @@ fn page(events: Vec<Event>, next: Option<Resume>) -> ReadPage {
         time_taken: Duration::from_secs(1),
         bytes_read: u64::MAX,
         partitions: 4,
+        origins: 1,
+        targets: 3,
+        fallbacks: 1,
         slices: 2,
         blocked_partitions: 3,
     };
@@ -179,10 +182,10 @@ fn a_page_shows_its_events_and_what_they_cost() {
         bytes_read: i64::MAX,
         partitions: 4,
         slices: 2,
-        routes: Some(v1::Routes { origin: 4, target: 0 }),
+        routes: Some(v1::Routes { origin: 1, target: 3 }),
+        fallbacks: 1,
         partial: true,
         blocked_partitions: 3,
-        ..v1::ResponseContext::default()
     };
     assert_eq!(wire.response_context, [context]);
     let time = |nanos| Some(WireTime { seconds: 1_774_700_000, nanos });

@@ -68,6 +68,7 @@ fn targets(post: PostSplit) -> v1::PostSplitData {
         strategy: by_hash.or(by_time),
         digest: post.digest.as_ref().map(digest),
         partitions: post.partitions.iter().map(partition).collect(),
+        strategy_reason: post.strategy_reason,
     }
 }
 

@@ -42,14 +42,18 @@ pub fn splits_request(wire: v1::ListSplitsRequest) -> Result<SplitsAsked> {
     let series = given(wire.time_series_id).map(|id| series(&id)).transpose()?;
     let filter = SplitFilter { states, series, table: given(wire.time_slice) };
     let splits_max = page_size(wire.page_size, PAGE_DEFAULT, PAGE_MAX)?;
-    // A token is the id of the last split of the page before.
-    let is_token =
-        |token: &str| token.len() <= ID_BYTES_MAX && SplitId::parse(&namespace, 0, token).is_some();
-    if !wire.page_token.is_empty() && !is_token(&wire.page_token) {
+    let after = split_token(&namespace, wire.page_token)?;
+    Ok(SplitsAsked { namespace, filter, after, splits_max })
+}
+
+/// Where a page of splits begins: a token is the id of the last split of the page before.
+pub(super) fn split_token(namespace: &NamespaceName, token: String) -> Result<Option<String>> {
+    let is_token = |token: &str| token.len() <= ID_BYTES_MAX && SplitId::parse(namespace, 0, token).is_some();
+    if !token.is_empty() && !is_token(&token) {
         let message = "page_token: is not one of this call; send the one from the page before, or none";
         return Err(Error::new(Reason::PageTokenInvalid, message));
     }
-    Ok(SplitsAsked { namespace, filter, after: given(wire.page_token), splits_max })
+    Ok(given(token))
 }
 
 fn given(text: String) -> Option<String> {
@@ -69,7 +73,7 @@ fn series(id: &str) -> Result<SeriesId> {
     SeriesId::new(id).map_err(|error| Error::field("time_series_id", error))
 }
 
-fn page_size(asked: i32, default: usize, max: usize) -> Result<usize> {
+pub(super) fn page_size(asked: i32, default: usize, max: usize) -> Result<usize> {
     match usize::try_from(asked) {
         Ok(0) => Ok(default),
         Ok(size) if size <= max => Ok(size),

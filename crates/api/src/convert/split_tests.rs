@@ -26,7 +26,8 @@ fn planned(strategy: Spread) -> Record {
         partition: PartitionKey { series, time_bucket: 7, event_bucket: 2 },
     };
     let origin = Origin { id, end: 1_774_684_800_000_000_000, bytes_read: Some(20_000_000) };
-    let plan = Plan { strategy, layout: TargetLayout::Rows, capped: true };
+    let plan =
+        Plan { strategy, layout: TargetLayout::Rows, capped: true, because: "it is mostly read whole" };
     let shape = ShapeSpec::default().freeze().unwrap();
     Record::candidate(origin, true, Some(Why::new(Reason::ByHand, "asked for")), AT)
         .claimed(DigestKey::new(KEY), AT)
@@ -73,6 +74,7 @@ fn a_split_under_way_has_the_names_of_the_contract() {
                 "boundaries": ["2026-03-28T07:46:40Z", "2026-03-28T07:53:20.000000001Z"],
                 "start_event_bucket": 32,
             },
+            "strategy_reason": "it is mostly read whole",
         },
         "checkpoint": {
             "attempt": 1,

@@ -11,8 +11,10 @@ use tonic::{Request, Streaming};
 
 use super::CallError;
 use crate::generated::client::admin::block_service_client::BlockServiceClient;
+use crate::generated::client::admin::filter_service_client::FilterServiceClient;
 use crate::generated::client::admin::namespace_service_client::NamespaceServiceClient;
 use crate::generated::client::admin::ops_service_client::OpsServiceClient;
+use crate::generated::client::admin::read_mode_service_client::ReadModeServiceClient;
 use crate::generated::client::admin::split_service_client::SplitServiceClient;
 use crate::generated::client::v1::time_series_service_client::TimeSeriesServiceClient;
 
@@ -33,6 +35,8 @@ pub struct Client {
     namespaces: NamespaceServiceClient<Channel>,
     blocks: BlockServiceClient<Channel>,
     pub(super) splits: SplitServiceClient<Channel>,
+    pub(super) read_modes: ReadModeServiceClient<Channel>,
+    pub(super) filters: FilterServiceClient<Channel>,
     ops: OpsServiceClient<Channel>,
     /// Who asks for changes.
     author: Option<AsciiMetadataValue>,
@@ -64,6 +68,9 @@ impl Client {
                 .max_decoding_message_size(ANSWER_BYTES_MAX),
             blocks: BlockServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
             splits: SplitServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            read_modes: ReadModeServiceClient::new(channel.clone())
+                .max_decoding_message_size(ANSWER_BYTES_MAX),
+            filters: FilterServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
             ops: OpsServiceClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX),
             author: None,
         })

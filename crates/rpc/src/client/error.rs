@@ -133,6 +133,17 @@ mod tests {
     }
 
     #[test]
+    fn reads_that_may_not_move_on_and_copies_that_differ_have_their_own_exits() {
+        let sent = |reason| CallError::from(crate::status::status(&Error::new(reason, "why")));
+        let gate = sent(Reason::ReadModeGateFailed);
+        assert_eq!((gate.code, gate.exit_code(), gate.retry_after), ("FAILED_PRECONDITION", 5, None));
+        assert_eq!(gate.reason.as_deref(), Some("READ_MODE_GATE_FAILED"));
+        let differ = sent(Reason::CompareMismatch);
+        assert_eq!((differ.code, differ.exit_code(), differ.retry_after), ("DATA_LOSS", 8, None));
+        assert_eq!(differ.reason.as_deref(), Some("COMPARE_MISMATCH"));
+    }
+
+    #[test]
     fn exit_codes_are_the_published_ones() {
         let exit = |code: Code| CallError::from(Status::new(code, "")).exit_code();
         let codes = [Code::OutOfRange, Code::NotFound, Code::PermissionDenied, Code::Aborted];

@@ -2,6 +2,7 @@
 
 mod calls;
 mod error;
+mod routes;
 mod splits;
 
 pub use calls::{Client, Pages};

@@ -2,7 +2,7 @@
 
 use api::admin::v1 as wire;
 use api::convert::{
-    SplitsAsked, namespace_name, new_split, split_named, split_to_wire, splits_request, splits_response,
+    SplitsAsked, new_split, one_or_all, split_named, split_to_wire, splits_request, splits_response,
 };
 use engine::{Engine, Result as Answer};
 use model::NamespaceName;
@@ -104,11 +104,6 @@ fn told(validate_only: bool, what: &str, name: &NamespaceName, split: &str, reas
     if !validate_only {
         tracing::info!(namespace = name.as_str(), split, reason, "split {what}");
     }
-}
-
-/// The namespace that is meant; none for all.
-fn one_or_all(namespace: &str) -> Answer<Option<NamespaceName>> {
-    Some(namespace).filter(|name| !name.is_empty()).map(|name| namespace_name("namespace", name)).transpose()
 }
 
 /// The namespaces that a change would concern.

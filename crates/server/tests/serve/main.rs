@@ -17,6 +17,8 @@ mod lifecycle;
 mod namespaces;
 mod operating;
 mod partitions;
+mod read_modes;
+mod routes;
 mod search;
 mod splits;
 mod twins;

@@ -196,6 +196,64 @@ const CALLS: &[(&str, &[&str])] = &[
         "braid.admin.v1.SplitService.ResumeSplits",
         &[r#"{"namespace":"plays","validate_only":true}"#, r#"{"namespace":"nowhere"}"#],
     ),
+    (
+        "braid.admin.v1.ReadModeService.GetReadMode",
+        &[r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#, "{}"],
+    ),
+    (
+        "braid.admin.v1.ReadModeService.AdvanceReadMode",
+        &[
+            r#"{"namespace":"plays","validate_only":true,"reason":"test"}"#,
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.ReadModeService.HoldReadMode",
+        &[
+            r#"{"namespace":"plays","validateOnly":true}"#,
+            r#"{"namespace":"plays","release":true}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.ReadModeService.RollbackReadMode",
+        &[
+            r#"{"namespace":"plays","to":"off","validate_only":true}"#,
+            r#"{"namespace":"plays","to":"on"}"#,
+            r#"{"namespace":"plays","to":"half"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.ReadModeService.CompareReadMode",
+        &[
+            r#"{"namespace":"plays","pageSize":1}"#,
+            r#"{"namespace":"plays","page_size":101}"#,
+            r#"{"namespace":"plays","page_token":"forged"}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.ReadModeService.ListMismatches",
+        &[r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#],
+    ),
+    (
+        "braid.admin.v1.FilterService.ListFilters",
+        &["{}", r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#],
+    ),
+    (
+        "braid.admin.v1.FilterService.ReloadFilters",
+        &["{}", r#"{"namespace":"plays","validateOnly":true}"#, r#"{"namespace":"nowhere"}"#],
+    ),
+    (
+        "braid.admin.v1.FilterService.ProbeFilter",
+        &[
+            r#"{"namespace":"plays","time_series_id":"s","time_interval":{"start":"1970-01-01T00:00:00Z","end":"1970-01-01T01:00:00Z"}}"#,
+            r#"{"namespace":"plays","timeSeriesId":"s"}"#,
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"nowhere","time_series_id":"s"}"#,
+        ],
+    ),
     ("braid.admin.v1.OpsService.GetServerInfo", &["{}"]),
     ("braid.admin.v1.OpsService.ListWorkers", &["{}"]),
     (
@@ -280,6 +338,10 @@ fn forget_times(value: &mut Value) {
                 "next_look",
             ] {
                 object.remove(key);
+            }
+            // For how long reads have been in their mode.
+            if object.get("name").is_some_and(|name| name == "min_time") {
+                object.remove("found");
             }
             // A block that is made anew is another one.
             if object.remove("create_time").is_some() {
