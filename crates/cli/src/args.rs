@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agg, audit, block, completions, config, demo, doctor, explain, get, import, ns, partitions, put, search,
-    serve, slices, split, tail, workers,
+    agg, audit, block, completions, config, demo, doctor, explain, filters, get, import, ns, partitions, put,
+    readmode, search, serve, slices, split, tail, workers,
 };
 use crate::output::Format;
 
@@ -76,13 +76,17 @@ pub(crate) enum Command {
     /// Print the events of a series as they arrive
     Tail(tail::Args),
     /// List, show, make, change and delete namespaces
-    Ns(ns::Args),
+    Ns(Box<ns::Args>),
     /// List the slices of a namespace
     Slices(slices::Args),
     /// Show how large the partitions of a namespace are, and the widest
     Partitions(partitions::Args),
     /// Show, ask for, compare and steer the splits of wide partitions
     Split(split::Args),
+    /// Show and move how far reads are served from the targets of splits
+    Readmode(readmode::Args),
+    /// Show the filters by which reads find what was split
+    Filters(filters::Args),
     /// Block, unblock and list series whose reads or writes are refused
     Block(block::Args),
     /// List the servers that run on the store, and what each knows

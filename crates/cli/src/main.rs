@@ -41,12 +41,14 @@ fn main() -> ExitCode {
         Command::Agg(args) => run::calling(&global, |session| commands::agg::run(session, args)),
         Command::Explain(args) => run::calling(&global, |session| commands::explain::run(session, args)),
         Command::Tail(args) => run::following(&global, |session| commands::tail::run(session, args)),
-        Command::Ns(args) => run::calling(&global, |session| commands::ns::run(session, args)),
+        Command::Ns(args) => run::calling(&global, |session| commands::ns::run(session, *args)),
         Command::Slices(args) => run::calling(&global, |session| commands::slices::run(session, args)),
         Command::Partitions(args) => {
             run::calling(&global, |session| commands::partitions::run(session, args))
         }
         Command::Split(args) => run::calling(&global, |session| commands::split::run(session, args)),
+        Command::Readmode(args) => run::calling(&global, |session| commands::readmode::run(session, args)),
+        Command::Filters(args) => run::calling(&global, |session| commands::filters::run(session, args)),
         Command::Block(args) => run::calling(&global, |session| commands::block::run(session, args)),
         Command::Workers(args) => run::calling(&global, |session| commands::workers::run(session, args)),
         Command::Audit(args) => run::calling(&global, |session| commands::audit::run(session, args)),

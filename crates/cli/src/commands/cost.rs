@@ -55,12 +55,27 @@ impl CostSum {
         let bytes = u64::try_from(self.context.bytes_read).unwrap_or(0);
         let partitions = u64::try_from(self.context.partitions).unwrap_or(0);
         format!(
-            "{}, {} read from {} in {}\n",
+            "{}, {} read from {}{} in {}\n",
             value::count(events, "event"),
             value::size(bytes),
             value::count(partitions, "partition"),
+            self.routes(),
             value::took(took)
         )
+    }
+
+    /// Which partitions those were, where some of them were split.
+    fn routes(&self) -> String {
+        let number = |number: i64, what: &str| value::count(u64::try_from(number).unwrap_or(0), what);
+        let routes = self.context.routes.unwrap_or_default();
+        let fallbacks = match self.context.fallbacks {
+            0 => String::new(),
+            count => format!(", {}", number(count, "fallback")),
+        };
+        if routes.target == 0 && fallbacks.is_empty() {
+            return String::new();
+        }
+        format!(" ({}, {}{fallbacks})", number(routes.origin, "origin"), number(routes.target, "target"))
     }
 
     /// What was passed over, for people.
@@ -133,6 +148,16 @@ mod tests {
         let took = Duration::from_millis(12);
         assert_eq!(sum.summary(1, took), "1 event, 2.0 KiB read from 2 partitions in 12.0 ms\n");
         assert_eq!(sum.summary(2, took), "2 events, 2.0 KiB read from 2 partitions in 12.0 ms\n");
+        let mut split = CostSum::default();
+        let routes = Some(v1::Routes { origin: 1, target: 4 });
+        split.add(&[v1::ResponseContext { partitions: 5, routes, ..context(2_048, 0) }]);
+        assert_eq!(
+            split.summary(1, took),
+            "1 event, 2.0 KiB read from 5 partitions (1 origin, 4 targets) in 12.0 ms\n"
+        );
+        split.add(&[v1::ResponseContext { fallbacks: 1, ..context(0, 0) }]);
+        let said = split.summary(1, took);
+        assert!(said.contains("7 partitions (3 origins, 4 targets, 1 fallback) in"), "{said}");
         assert_eq!(sum.gaps(None, false), "1 partition passed over: their series are blocked\n");
         let partial = v1::Partial { reason: "READ_MAX".to_owned(), complete_interval: None };
         assert_eq!(

@@ -9,13 +9,16 @@ const EXAMPLES: &str = "\
 Examples:
   braid demo
   braid demo --scale m --keep
-  braid demo --json | jq .import.events_per_second
+  braid demo --json | jq .shadow.seen
   braid demo --backend cassandra
 
 Starts a server of its own on a free port with its data in a temporary directory, writes
 a skewed workload (one whale with half of the events, small series whose sizes fall off
-as 1/n), reads it back by pages and as a stream, and compares every event of every series
-with what was written. Exit code 8 says that something read is not what was written.
+as 1/n) into hours that are over, and reads it. Those reads find the whale's partitions
+wide; the server splits them and proves the copies equal. Reads then move over through the
+gates: shadow, where both sides are compared, canary, on. At the end the same reads again,
+what changed for better and for worse, and a comparison of every event of every series with
+what was written. Exit code 8 says that something read is not what was written.
 
 With --backend cassandra the events go to the cluster that [store.cassandra] in the
 settings or BRAID__STORE__CASSANDRA__* name, under a keyspace prefix of the demo's own,

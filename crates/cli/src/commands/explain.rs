@@ -16,7 +16,9 @@ Examples:
 Reads one page as `get` would and shows, instead of its events, the slices that it went
 through, their time buckets, and the event buckets of those, each with what it gave and
 took; then the parts of the time that were not visited, and why. Empty buckets that
-follow each other share a line.";
+follow each other share a line. Of a partition it says what the filter of split ones and
+the cache of their records answered, and whether it was read itself (route ORIGIN) or the
+targets of its split (route TARGET, with their event buckets).";
 
 /// What `explain` takes.
 #[derive(Debug, clap::Args)]

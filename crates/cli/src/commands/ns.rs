@@ -1,6 +1,7 @@
 //! `braid ns`.
 
 mod fields;
+mod reading;
 mod splitting;
 
 use std::io::{self, BufRead, IsTerminal};
@@ -35,6 +36,7 @@ Examples:
   braid ns create audit --accept-limit 0 --close-after 0 --delete-after 0
   braid ns create clicks --consistency LOCAL_ONE --compression zstd
   braid ns create logs --split-threshold 64MiB --split-target 8MiB
+  braid ns create logs --read-mode off --read-mode-policy manual
 
 The one without limits takes events of any age and keeps them for ever.";
 
@@ -44,8 +46,10 @@ Examples:
   braid ns set plays --delete-after 0 --reason 'kept for the auditors'
   braid ns set plays --bucket 10m --etag \"$ETAG\"         as `ns show` gave it
   braid ns set plays --split-policy manual
+  braid ns set plays --read-min-compared 500 --canary-share 0.1
 
-Only what is given changes. Slices that exist keep the shape, the compaction and
+Only what is given changes. Reads move on to canary and on by `braid readmode advance`,
+not here. Slices that exist keep the shape, the compaction and
 the compression that they have.";
 
 const RM: &str = "\

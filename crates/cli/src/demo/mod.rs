@@ -1,14 +1,20 @@
-//! The main job on real parts, in one command: serve, write a skewed workload, read it back, check every event.
+//! The main job on real parts, in one command: serve, write a skewed workload, read it, have what those reads find wide split
+//! and proven equal, move reads over, read again, check every event.
 //!
-//! Reading order: `story` (the five steps), `host` (the server, and where its data is), `workload` (what is written),
-//! `reader` (how it is read back), `digest` (whether it is the same), `figures` (what was measured).
+//! Reading order: `story` (the nine steps), `host` (the server, and where its data is), `workload` (what is written),
+//! `readings` with `reader` (how it is read, three times), `splits` (what is watched of splits), `moving` (from off to on), `change` (what
+//! that brought, and cost), `digest` (whether it is the same), `figures` (what was measured).
 //!
 //! Invariant: nothing is shown that was not measured in this run, and nothing waits for show.
 
+mod change;
 mod digest;
 mod figures;
 mod host;
+mod moving;
 mod reader;
+mod readings;
+mod splits;
 mod story;
 mod workload;
 

@@ -32,11 +32,39 @@ pub(crate) struct Read {
     pub(crate) pages: Vec<Duration>,
     /// How long it took together, with adding up the checksum.
     pub(crate) took: Duration,
+    /// What the server says that it cost.
+    pub(crate) cost: Cost,
     last: Option<(i64, i32, String)>,
+}
+
+/// What answers cost, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    /// Bytes that the store read.
+    pub(crate) bytes: u64,
+    /// Partitions that were asked.
+    pub(crate) partitions: u64,
+    /// Answers of which something came from the targets of a split.
+    pub(crate) target_pages: u64,
+    /// Partitions that should have been read from targets and were not.
+    pub(crate) fallbacks: u64,
+}
+
+impl Cost {
+    fn add(&mut self, page: &v1::ReadEventRecordsResponse) {
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
+        for context in &page.response_context {
+            self.bytes += count(context.bytes_read);
+            self.partitions += count(context.partitions);
+            self.fallbacks += count(context.fallbacks);
+            self.target_pages += u64::from(context.routes.is_some_and(|routes| routes.target > 0));
+        }
+    }
 }
 
 impl Read {
     fn take(&mut self, page: &v1::ReadEventRecordsResponse) {
+        self.cost.add(page);
         for event in &page.records {
             self.digest.add(event);
             let time = event.event_time.unwrap_or_default();
@@ -69,6 +97,22 @@ impl Reader<'_> {
         Ok(read)
     }
 
+    /// Reads the newest events of a series, so often.
+    pub(crate) async fn newest(
+        &self,
+        series: &str,
+        page_size: i32,
+        times: usize,
+    ) -> Result<Vec<Duration>, CallError> {
+        let mut took = Vec::with_capacity(times);
+        for _ in 0..times {
+            let asked = self.clock.boot();
+            self.client.read(self.request(series, page_size)).await?;
+            took.push(self.clock.boot().since(asked));
+        }
+        Ok(took)
+    }
+
     /// Reads a series as a stream of pages.
     pub(crate) async fn stream(&self, series: &str, page_size: i32) -> Result<Read, CallError> {
         let started = self.clock.boot();
@@ -84,7 +128,8 @@ impl Reader<'_> {
         Ok(read)
     }
 
-    fn request(&self, series: &str, page_size: i32) -> v1::ReadEventRecordsRequest {
+    /// The request for a series.
+    pub(crate) fn request(&self, series: &str, page_size: i32) -> v1::ReadEventRecordsRequest {
         v1::ReadEventRecordsRequest {
             namespace: self.namespace.to_owned(),
             time_series_id: series.to_owned(),
@@ -125,6 +170,24 @@ mod tests {
         assert_eq!(unordered(&[&[(3, "a"), (2, "b"), (2, "a")], &[], &[(1, "z")]]), (4, 0));
         // Twice the same, and newer ones across the border of pages.
         assert_eq!(unordered(&[&[(3, "a"), (3, "a")], &[(4, "a"), (4, "b")]]), (4, 3));
+    }
+
+    #[test]
+    fn what_pages_cost_is_added_up() {
+        let context = |bytes_read, target| v1::ResponseContext {
+            bytes_read,
+            partitions: 2,
+            routes: Some(v1::Routes { origin: 0, target }),
+            ..v1::ResponseContext::default()
+        };
+        let mut read = Read::default();
+        for context in [context(10, 2), context(5, 0)] {
+            read.take(&v1::ReadEventRecordsResponse {
+                response_context: vec![context],
+                ..Default::default()
+            });
+        }
+        assert_eq!(read.cost, Cost { bytes: 15, partitions: 4, target_pages: 1, fallbacks: 0 });
     }
 
     #[test]

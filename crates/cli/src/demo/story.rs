@@ -1,36 +1,31 @@
-//! The five steps.
+//! The nine steps.
 
 use std::sync::Arc;
 
 use api::admin::v1 as admin;
-use env::{Env, Random, SeededRandom};
+use env::Env;
 use futures::{StreamExt, TryStreamExt};
 use rpc::client::{CallError, Client};
 use tokio::sync::mpsc;
 
 use super::digest::{Check, written};
-use super::figures::{Checked, Figures, Import, Small, Whale, seconds};
+use super::figures::{Checked, Figures, Import, Reading, seconds};
 use super::host::{Backend, Host};
+use super::moving::{MIN_COMPARED, Moving};
 use super::reader::{Read, Reader};
-use super::workload::{SEED, Scale, WHALE, Workload, name};
+use super::readings::WHALE_PAGE;
+use super::splits::Watch;
+use super::workload::{SEED, Scale, WHALE, Workload, closed_hour, name};
+use super::{change, readings};
 use crate::failure::{FINDINGS, Failure, INTERRUPTED, talk};
 use crate::import::{self, BATCH_DEFAULT, Feed, PARALLEL_DEFAULT, Progress, Settings, grouped};
-use crate::output::value::duration;
+use crate::output::value::{duration, size};
 use crate::session::Session;
 
 /// Where the events go.
 const NAMESPACE: &str = "demo";
-/// Small series whose first page is timed.
-const SMALL_READS: u64 = 1_000;
-/// Where the choice of small series starts.
-const SMALL_SEED: u64 = 8;
-/// Events of a page of the whale.
-const WHALE_PAGE: i32 = 1_000;
-/// Events of the first page of a small series, as a caller without wishes gets them.
-const SMALL_PAGE: i32 = 100;
 /// Series that are read at once where no time is taken.
 const CHECKS_AT_ONCE: usize = 8;
-const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug)]
@@ -99,10 +94,10 @@ struct Story<'a> {
 
 impl Story<'_> {
     async fn tell(&mut self, env: &Env) -> Result<(), Failure> {
+        let started = env.clock.boot();
         self.serve()?;
         self.namespace().await?;
-        let now = env.clock.wall();
-        let workload = Workload::new(self.options.scale, now - now % NANOS_PER_SECOND);
+        let workload = Workload::new(self.options.scale, closed_hour(env.clock.wall()));
         let mut check = Check::new(written(&workload));
         self.import(env, &workload, &check).await?;
         let client = self.client.clone();
@@ -112,8 +107,16 @@ impl Story<'_> {
             namespace: NAMESPACE,
             interval: workload.interval(),
         };
-        self.read(reader, &workload, &mut check).await?;
-        self.check(reader, &workload, check).await
+        self.figures.before = readings::read(env, reader, &workload, &mut check).await?;
+        self.read("[4/9] read", &self.figures.before.clone())?;
+        self.split(env, reader, &mut check).await?;
+        self.figures.control = readings::read(env, reader, &workload, &mut check).await?;
+        self.move_reads(reader, &mut check).await?;
+        self.figures.after = readings::read(env, reader, &workload, &mut check).await?;
+        self.changed()?;
+        self.check(reader, &workload, check).await?;
+        self.figures.seconds = env.clock.boot().since(started).as_secs_f64();
+        Ok(())
     }
 
     fn serve(&mut self) -> Result<(), Failure> {
@@ -123,11 +126,27 @@ impl Story<'_> {
             }
             _ => "the server that is there".to_owned(),
         };
-        self.step("[1/5] serve", &text)
+        self.step("[1/9] serve", &text)
     }
 
     async fn namespace(&mut self) -> Result<(), Failure> {
-        let namespace = admin::Namespace { name: NAMESPACE.to_owned(), ..admin::Namespace::default() };
+        let (threshold_bytes, target_bytes) = self.options.scale.split_bytes();
+        // One partition an hour for each series, by somebody who did not expect a whale.
+        let shape = admin::Shape { buckets_per_id: 1, ..admin::Shape::default() };
+        // Nothing is split yet, so that the first reads are measured by themselves.
+        let policy = "off".to_owned();
+        let split =
+            admin::SplitSettings { policy, threshold_bytes, target_bytes, ..admin::SplitSettings::default() };
+        let gates = admin::ReadGates { min_compared: Some(MIN_COMPARED), ..admin::ReadGates::default() };
+        let namespace = admin::Namespace {
+            name: NAMESPACE.to_owned(),
+            shape: Some(shape),
+            split: Some(split),
+            read_mode: "off".to_owned(),
+            read_mode_policy: "manual".to_owned(),
+            read_gates: Some(gates),
+            ..admin::Namespace::default()
+        };
         let reason = "braid demo".to_owned();
         let request =
             admin::CreateNamespaceRequest { namespace: Some(namespace), validate_only: false, reason };
@@ -135,13 +154,14 @@ impl Story<'_> {
         self.made = true;
         let shape = made.shape.unwrap_or_default();
         let length = |seconds: u32| duration(std::time::Duration::from_secs(seconds.into()));
+        let [threshold, target] =
+            [threshold_bytes, target_bytes].map(|bytes| size(u64::try_from(bytes).unwrap_or(0)));
         let text = format!(
-            "{NAMESPACE}: tables of {}, partitions of {}, each series spread over {} of them",
+            "{NAMESPACE}: tables of {}, one partition of a series in {}; over {threshold} it is wide and split into {target}",
             length(shape.seconds_per_slice),
             length(shape.seconds_per_bucket),
-            shape.buckets_per_id
         );
-        self.step("[2/5] namespace", &text)
+        self.step("[2/9] namespace", &text)
     }
 
     async fn import(&mut self, env: &Env, workload: &Workload, check: &Check) -> Result<(), Failure> {
@@ -181,35 +201,73 @@ impl Story<'_> {
             seconds(figures.seconds)
         );
         self.figures.import = figures;
-        self.step("[3/5] import", &text)
+        self.step("[3/9] import", &text)
     }
 
-    async fn read(
-        &mut self,
-        reader: Reader<'_>,
-        workload: &Workload,
-        check: &mut Check,
-    ) -> Result<(), Failure> {
-        let whale = name(WHALE);
-        let pages = reader.pages(&whale, WHALE_PAGE).await?;
-        check.compare(WHALE, pages.digest, pages.unordered);
-        self.figures.whale_pages = Whale::new(&pages);
-        self.step("[4/5] read", &self.figures.whale_pages.text("by pages"))?;
-        let stream = reader.stream(&whale, WHALE_PAGE).await?;
-        check.compare(WHALE, stream.digest, stream.unordered);
-        self.figures.whale_stream = Whale::new(&stream);
-        self.step("", &self.figures.whale_stream.text("as a stream"))?;
-        let random = SeededRandom::new(SMALL_SEED);
-        let small = u64::try_from(workload.series().saturating_sub(1)).unwrap_or(0);
-        let mut first_pages = Vec::new();
-        for _ in 0..SMALL_READS {
-            let series = 1 + usize::try_from(random.below(small.max(1))).unwrap_or(0);
-            let read = reader.pages(&name(series), SMALL_PAGE).await?;
-            first_pages.extend(read.pages.first());
-            check.compare(series, read.digest, read.unordered);
+    /// Says what reads took.
+    fn read(&mut self, which: &str, reading: &Reading) -> Result<(), Failure> {
+        let steps = std::iter::once(which).chain(std::iter::repeat(""));
+        steps.zip(reading.lines()).try_for_each(|(which, line)| self.step(which, &line))
+    }
+
+    /// Lets reads look for what is wide, reads the whale once more, and says how what that finds is split.
+    async fn split(&mut self, env: &Env, reader: Reader<'_>, check: &mut Check) -> Result<(), Failure> {
+        let (threshold_bytes, target_bytes) = self.options.scale.split_bytes();
+        self.policy("auto").await?;
+        let read = reader.pages(&name(WHALE), WHALE_PAGE).await?;
+        check.compare(WHALE, read.digest, read.unordered);
+        self.step(
+            "[5/9] split",
+            "splitting is switched on; the next read of the whale finds it wide, and workers split it:",
+        )?;
+        let client = self.client.clone();
+        let watch = Watch { client: &client, namespace: NAMESPACE, threshold_bytes, target_bytes };
+        let done = watch.watch(env, |line| self.step("", line)).await?;
+        for split in &done.splits {
+            self.step("", &split.text())?;
         }
-        self.figures.small = Small::new(&first_pages);
-        self.step("", &self.figures.small.text())
+        let differ = done.splits.iter().any(|split| !split.equal);
+        self.figures.splits = done;
+        if differ { Err(Failure::Told(FINDINGS)) } else { Ok(()) }
+    }
+
+    /// Says who decides what is split.
+    async fn policy(&self, policy: &str) -> Result<(), Failure> {
+        let split = admin::SplitSettings { policy: policy.to_owned(), ..admin::SplitSettings::default() };
+        let (name, split) = (NAMESPACE.to_owned(), Some(split));
+        let request = admin::UpdateNamespaceRequest {
+            namespace: Some(admin::Namespace { name, split, ..admin::Namespace::default() }),
+            update_mask: Some(prost_types::FieldMask { paths: vec!["split.policy".to_owned()] }),
+            reason: "braid demo".to_owned(),
+            ..admin::UpdateNamespaceRequest::default()
+        };
+        self.client.update_namespace(request).await?;
+        Ok(())
+    }
+
+    /// From off through shadow and canary to on.
+    async fn move_reads(&mut self, reader: Reader<'_>, check: &mut Check) -> Result<(), Failure> {
+        let client = self.client.clone();
+        let moving = Moving { client: &client, reader, namespace: NAMESPACE };
+        let mode = moving.advance().await?;
+        let shadow = moving.shadow(check).await?;
+        self.step("[6/9] compare", &format!("{mode}: {}", shadow.text()))?;
+        self.figures.shadow = shadow;
+        let mode = moving.advance().await?;
+        let canary = moving.canary(check).await?;
+        self.step("[7/9] move", &format!("{mode}: {}", canary.text()))?;
+        self.figures.canary = canary;
+        let mode = moving.advance().await?;
+        self.step("", &format!("{mode}: every read of what was split comes from targets; the origins stay"))
+    }
+
+    /// Says what the split has changed, for better and for worse.
+    fn changed(&mut self) -> Result<(), Failure> {
+        self.read("[8/9] read again", &self.figures.after.clone())?;
+        for line in change::lines(&self.figures) {
+            self.step("", &line)?;
+        }
+        Ok(())
     }
 
     /// Reads what was not read yet, and everything once more, so that no event is left out.
@@ -236,9 +294,9 @@ impl Story<'_> {
         if wrong == 0 {
             let text =
                 format!("{reads} reads of whole series, {events} events, {took}: read as they were written");
-            return self.step("[5/5] check", &text);
+            return self.step("[9/9] check", &text);
         }
-        self.step("[5/5] check", &format!("FAILED: {wrong_shown} of {reads} reads are wrong"))?;
+        self.step("[9/9] check", &format!("FAILED: {wrong_shown} of {reads} reads are wrong"))?;
         for problem in self.figures.check.problems.clone() {
             self.step("", &problem)?;
         }
@@ -262,7 +320,8 @@ impl Story<'_> {
         let text = match (&self.figures.data, keep) {
             (Some(data), true) => format!(
                 "kept in {data}; next:\n  {again}\n  braid get -n {NAMESPACE} {} --limit 5\n  \
-                 braid get -n {NAMESPACE} {} -o ndjson --text\n  braid slices list -n {NAMESPACE}\n",
+                 braid get -n {NAMESPACE} {} -o ndjson --text\n  braid split list -n {NAMESPACE}\n  \
+                 braid readmode show -n {NAMESPACE}\n",
                 name(WHALE),
                 name(1)
             ),

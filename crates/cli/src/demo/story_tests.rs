@@ -5,6 +5,7 @@ use tempfile::tempdir;
 
 use super::*;
 
+const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const END: i64 = 1_774_656_000 * NANOS_PER_SECOND;
 
 async fn start(data: &std::path::Path, env: &Env) -> (server::Server, Client) {

@@ -16,8 +16,12 @@ pub(crate) const SEED: u64 = 7;
 /// The series with half of the events.
 pub(crate) const WHALE: usize = 0;
 /// The time that the events spread over.
-const SPAN: Duration = Duration::from_secs(3 * 3_600);
-const SPAN_NANOS: u64 = 3 * 3_600 * 1_000_000_000;
+const SPAN: Duration = Duration::from_secs(HOURS * 3_600);
+const SPAN_NANOS: u64 = HOURS * 3_600 * 1_000_000_000;
+/// Whole ones, so that each series has as many partitions.
+pub(crate) const HOURS: u64 = 2;
+const HOUR_NANOS: i64 = 3_600 * 1_000_000_000;
+const MIB: i64 = 1 << 20;
 /// The weight of the largest of the small series; the n-th has a n-th of it.
 const WEIGHT: u64 = 1 << 32;
 const ITEM_KEY: &str = "play";
@@ -37,6 +41,22 @@ pub(crate) enum Scale {
     M,
     /// 2,000,000 events of 20,000 series
     L,
+}
+
+impl Scale {
+    /// From how many bytes on a partition is wide, and how many a target should have: the defaults, but for a workload that is
+    /// too small for them.
+    pub(crate) const fn split_bytes(self) -> (i64, i64) {
+        match self {
+            Self::S => (MIB, MIB / 4),
+            Self::M | Self::L => (16 * MIB, 4 * MIB),
+        }
+    }
+}
+
+/// The newest full hour whose events nobody may send any more with the default settings: where a workload ends.
+pub(crate) const fn closed_hour(now: i64) -> i64 {
+    now - now.rem_euclid(HOUR_NANOS) - HOUR_NANOS
 }
 
 /// A workload that can be made as often as needed.
@@ -233,7 +253,7 @@ mod tests {
         let nanos = |time: prost_types::Timestamp| time.seconds * 1_000_000_000 + i64::from(time.nanos);
         let interval = workload.interval();
         let (start, end) = (nanos(interval.start.unwrap()), nanos(interval.end.unwrap()));
-        assert_eq!((start, end), (END - 3 * 3_600 * 1_000_000_000, END));
+        assert_eq!((start, end), (END - 2 * HOUR_NANOS, END));
         let times: Vec<i64> = workload.iter().map(|(_, event)| nanos(event.event_time.unwrap())).collect();
         assert!(times.windows(2).all(|pair| pair[0] < pair[1]));
         assert!(times[0] >= start && times[999] < end);
@@ -243,6 +263,31 @@ mod tests {
             assert!((180..260).contains(&value.len()), "{}", value.len());
             assert!(serde_json::from_slice::<serde_json::Value>(value).is_ok());
         }
+    }
+
+    #[test]
+    fn a_workload_ends_with_an_hour_that_is_over_for_an_hour_or_two() {
+        let hour = |hours: i64| hours * HOUR_NANOS;
+        assert_eq!(closed_hour(hour(7)), hour(6));
+        assert_eq!(closed_hour(hour(8) - 1), hour(6));
+    }
+
+    /// The whale is wide in every hour, and nobody else is.
+    #[test]
+    fn only_the_whale_is_wide() {
+        let (workload, (threshold, _)) = (Workload::new(Scale::S, END), Scale::S.split_bytes());
+        let mut bytes = vec![0_i64; workload.series()];
+        for (series, event) in workload.iter() {
+            let item = &event.event_items[0];
+            let all = 8 + event.event_id.len() + item.event_item_key.len() + item.event_item_value.len();
+            bytes[series] += i64::try_from(all).unwrap();
+        }
+        let hours = i64::try_from(HOURS).unwrap();
+        assert!(bytes[WHALE] / hours > threshold + threshold / 4, "{}", bytes[WHALE]);
+        assert!(bytes[1..].iter().all(|bytes| *bytes < threshold), "{:?}", bytes[1]);
+        // Eight times as many events, sixteen times as wide: the same holds for the defaults.
+        let (more, _) = Scale::M.split_bytes();
+        assert!(bytes[WHALE] * 8 / hours > more + more / 4 && bytes[1] * 8 < more);
     }
 
     #[test]

@@ -8,6 +8,6 @@ mod time;
 
 pub(crate) use duration::{Unit, parse_duration};
 pub(crate) use item::{Item, parse_item};
-pub(crate) use size::parse_size;
+pub(crate) use size::{parse_size, parse_size_or_zero};
 pub(crate) use term::{join, parse_term};
 pub(crate) use time::{Moment, parse_moment};

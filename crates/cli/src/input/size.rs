@@ -6,13 +6,22 @@ const UNITS: [(&str, u64); 5] =
 
 /// Reads a size: whole units, at least one byte, and as many as the wire can carry.
 pub(crate) fn parse_size(text: &str) -> Result<i64, String> {
-    let wrong = || format!("`{text}` is not a size; write one such as 16MiB, 512KiB or 16777216");
+    parse_size_or_zero(text).ok().filter(|bytes| *bytes > 0).ok_or_else(|| wrong(text))
+}
+
+/// The same where nothing is a size too.
+pub(crate) fn parse_size_or_zero(text: &str) -> Result<i64, String> {
+    let wrong = || wrong(text);
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, name) = text.split_at(end);
     let (_, unit) =
         UNITS.iter().find(|(unit, _)| unit.eq_ignore_ascii_case(name.trim_start())).ok_or_else(wrong)?;
     let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(*unit)).ok_or_else(wrong)?;
-    i64::try_from(bytes).ok().filter(|bytes| *bytes > 0).ok_or_else(wrong)
+    i64::try_from(bytes).map_err(|_| wrong())
+}
+
+fn wrong(text: &str) -> String {
+    format!("`{text}` is not a size; write one such as 16MiB, 512KiB or 16777216")
 }
 
 #[cfg(test)]
@@ -32,6 +41,7 @@ mod tests {
         ];
         for (text, expect) in cases {
             assert_eq!(parse_size(text), Ok(expect), "{text}");
+            assert_eq!(parse_size_or_zero(text), Ok(expect), "{text}");
         }
     }
 
@@ -51,7 +61,9 @@ mod tests {
             "99999999999999999999",
         ] {
             let expect = format!("`{text}` is not a size; write one such as 16MiB, 512KiB or 16777216");
-            assert_eq!(parse_size(text), Err(expect));
+            assert_eq!(parse_size(text), Err(expect.clone()));
+            let or_zero = if text.starts_with('0') { Ok(0) } else { Err(expect) };
+            assert_eq!(parse_size_or_zero(text), or_zero);
         }
     }
 }

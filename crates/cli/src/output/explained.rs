@@ -29,6 +29,8 @@ impl Record for ExplainedRecord<'_> {
         "bytes",
         "store_calls",
         "time_taken",
+        "targets",
+        "fallback",
     ];
 
     fn row(&self) -> Vec<String> {
@@ -57,6 +59,8 @@ impl Record for ExplainedRecord<'_> {
                 partition.bytes.to_string(),
                 partition.store_calls.to_string(),
                 value::duration(value::from_wire(partition.time_taken)),
+                numbers(&partition.targets),
+                partition.fallback.clone(),
             ]
         };
         let buckets = self.0.time_buckets.iter();
@@ -68,6 +72,11 @@ impl Record for ExplainedRecord<'_> {
     fn json(&self, json: &Json) -> Result<Vec<u8>, Failure> {
         json.message(self.0)
     }
+}
+
+/// Numbers of event buckets.
+fn numbers(buckets: &[i32]) -> String {
+    buckets.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -83,13 +92,17 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "data_1,1,1970-01-01T01:00:00Z,1970-01-01T02:00:00Z,0,NONE,NOT_ASKED,ORIGIN,3,300,1,1ms",
-                "data_1,1,1970-01-01T01:00:00Z,1970-01-01T02:00:00Z,1,NONE,NOT_ASKED,ORIGIN,0,0,1,1ms",
-                "data_1,0,1970-01-01T00:00:00Z,1970-01-01T01:00:00Z,0,NONE,NOT_ASKED,ORIGIN,0,0,1,1ms",
-                "data_1,0,1970-01-01T00:00:00Z,1970-01-01T01:00:00Z,1,NONE,NOT_ASKED,ORIGIN,7,700,1,1ms",
+                "data_1,1,1970-01-01T01:00:00Z,1970-01-01T02:00:00Z,0,NONE,NOT_ASKED,ORIGIN,3,300,1,1ms,,",
+                "data_1,1,1970-01-01T01:00:00Z,1970-01-01T02:00:00Z,1,NONE,NOT_ASKED,ORIGIN,0,0,1,1ms,,",
+                "data_1,0,1970-01-01T00:00:00Z,1970-01-01T01:00:00Z,0,NONE,NOT_ASKED,ORIGIN,0,0,1,1ms,,",
+                "data_1,0,1970-01-01T00:00:00Z,1970-01-01T01:00:00Z,1,NONE,NOT_ASKED,ORIGIN,7,700,1,1ms,,",
             ]
         );
         assert_eq!(record.lines()[0].len(), ExplainedRecord::FIELDS.len());
+        let mut routed = slice.clone();
+        let partition = &mut routed.time_buckets[0].event_buckets[0];
+        (partition.targets, partition.fallback) = (vec![16, 18], "NO_LEASE".to_owned());
+        assert_eq!(ExplainedRecord(&routed).lines()[0][12..], ["16 18", "NO_LEASE"]);
         let row =
             "data_1 1970-01-01T00:00:00Z to 1970-01-02T00:00:00Z time buckets of 1h, 2 event buckets each";
         assert_eq!(record.row().join(" "), row);

@@ -1,5 +1,5 @@
 //! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `aggregation`,
-//! `explained`, `namespace`, `slice`, `histogram`, `split`, `block`, `backfill`, `worker`, `audit`, `list`); only `stdout` writes.
+//! `explained`, `namespace`, `slice`, `histogram`, `split`, `read_mode`, `filter`, `block`, `backfill`, `worker`, `audit`, `list`); only `stdout` writes.
 
 mod aggregation;
 mod audit;
@@ -7,11 +7,13 @@ mod backfill;
 mod block;
 mod event;
 mod explained;
+mod filter;
 mod format;
 mod histogram;
 mod json;
 mod list;
 mod namespace;
+mod read_mode;
 mod setting;
 mod shell;
 mod slice;
@@ -27,11 +29,13 @@ pub(crate) use backfill::BackfillRecord;
 pub(crate) use block::BlockRecord;
 pub(crate) use event::{EventRecord, FoundRecord};
 pub(crate) use explained::{ExplainedRecord, Tree};
+pub(crate) use filter::{FilterRecord, ProbeRecord};
 pub(crate) use format::Format;
 pub(crate) use histogram::HistogramRecord;
 pub(crate) use json::Json;
 pub(crate) use list::{Listing, Record};
 pub(crate) use namespace::{NamespaceRecord, describe};
+pub(crate) use read_mode::{CompareRecord, MismatchRecord, ReadModeRecord, missing, mode_story};
 pub(crate) use setting::SettingRecord;
 pub(crate) use shell::quoted;
 pub(crate) use slice::SliceRecord;

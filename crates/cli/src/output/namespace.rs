@@ -1,12 +1,17 @@
 //! Namespaces as rows, and one of them in full.
 
+mod wishes;
+
 use std::time::Duration;
 
-use api::admin::v1::{Namespace, Shape, SplitSettings};
+use api::admin::v1::{Namespace, Shape};
 
 use super::list::Record;
 use super::{Json, Table, value};
 use crate::failure::Failure;
+use wishes::{reading, splitting};
+
+pub(super) use wishes::{meaning, percent};
 
 /// A namespace in a list.
 #[derive(Debug)]
@@ -101,6 +106,15 @@ impl Record for NamespaceRecord<'_> {
         "max_split_buckets",
         "split_strategy",
         "split_layout",
+        "read_mode",
+        "read_mode_policy",
+        "min_compared",
+        "max_differ_bytes",
+        "max_fallback_share",
+        "max_latency_ratio",
+        "min_time",
+        "canary_share",
+        "compare_share",
     ];
 
     fn row(&self) -> Vec<String> {
@@ -127,6 +141,8 @@ impl Record for NamespaceRecord<'_> {
         let slo = namespace.slo.unwrap_or_default();
         let storage = namespace.storage.clone().unwrap_or_default();
         let split = namespace.split.clone().unwrap_or_default();
+        let gates = namespace.read_gates.unwrap_or_default();
+        let number = |share: Option<f64>| share.unwrap_or(0.0).to_string();
         let duration = |wire| value::duration(value::from_wire(wire));
         vec![vec![
             namespace.name.clone(),
@@ -151,6 +167,15 @@ impl Record for NamespaceRecord<'_> {
             split.max_split_buckets.to_string(),
             split.strategy,
             split.layout,
+            namespace.read_mode.clone(),
+            namespace.read_mode_policy.clone(),
+            gates.min_compared.unwrap_or(0).to_string(),
+            gates.max_differ_bytes.unwrap_or(0).to_string(),
+            number(gates.max_fallback_share),
+            number(gates.max_latency_ratio),
+            duration(gates.min_time),
+            number(namespace.canary_share),
+            number(namespace.compare_share),
         ]]
     }
 
@@ -195,27 +220,10 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
         vec![name.to_owned(), value::printable(&value).into_owned(), help.to_owned()]
     };
     let mut text = String::new();
-    let rows: Vec<Vec<String>> = lines.into_iter().chain(splitting).chain(last).map(row).collect();
+    let rows: Vec<Vec<String>> =
+        lines.into_iter().chain(splitting).chain(reading(namespace)).chain(last).map(row).collect();
     Table::new(width).rows(&rows, &mut text);
     text
-}
-
-/// What a namespace wishes of splits, a line each.
-fn splitting(split: &SplitSettings) -> [(&'static str, String, &'static str); 6] {
-    let size = |bytes: i64| value::size(u64::try_from(bytes).unwrap_or(0));
-    let policy = match split.policy.as_str() {
-        "manual" => "wide partitions are listed; `braid split create` splits one",
-        "off" => "nobody looks for wide partitions",
-        _ => "wide partitions that a read finds are split",
-    };
-    [
-        ("split", split.policy.clone(), policy),
-        ("wide over", size(split.threshold_bytes), "a partition with more is wide"),
-        ("target", size(split.target_bytes), "what a part of it should have"),
-        ("max targets", split.max_split_buckets.to_string(), "so many parts at most"),
-        ("strategy", split.strategy.clone(), "how to cut"),
-        ("layout", split.layout.clone(), "how parts keep events"),
-    ]
 }
 
 fn either(value: &str, said: &'static str, of_zero: &'static str) -> &'static str {
@@ -224,7 +232,7 @@ fn either(value: &str, said: &'static str, of_zero: &'static str) -> &'static st
 
 #[cfg(test)]
 mod tests {
-    use api::admin::v1::{Retention, Slo, Storage};
+    use api::admin::v1::{ReadGates, Retention, Slo, SplitSettings, Storage};
 
     use super::*;
 
@@ -250,6 +258,17 @@ mod tests {
                 strategy: "auto".to_owned(),
                 layout: "auto".to_owned(),
             }),
+            read_mode: "canary".to_owned(),
+            read_mode_policy: "auto".to_owned(),
+            read_gates: Some(ReadGates {
+                min_compared: Some(50),
+                max_differ_bytes: Some(0),
+                max_fallback_share: Some(0.01),
+                max_latency_ratio: Some(0.0),
+                min_time: wire(600, 0),
+            }),
+            canary_share: Some(0.25),
+            compare_share: Some(1.0),
         }
     }
 
@@ -261,7 +280,7 @@ mod tests {
         assert_eq!(
             record.lines().concat().join(" "),
             "plays 86400 3600 4 10m 0s 30d 0s 500ms 10s LOCAL_QUORUM leveled  2 \"e\" 2026-05-11T23:42:00.000000001Z \
-             auto 16777216 4194304 16 auto auto"
+             auto 16777216 4194304 16 auto auto canary auto 50 0 0.01 0 10m 0.25 1"
         );
         assert_eq!(record.lines().concat().len(), NamespaceRecord::FIELDS.len());
         assert_eq!(record.row().len(), NamespaceRecord::COLUMNS.len());
@@ -271,7 +290,7 @@ mod tests {
     fn one_in_full() {
         let text = describe(&namespace(), None);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 22);
+        assert_eq!(lines.len(), 31);
         assert_eq!(lines[0], "name         plays");
         assert_eq!(lines[4], "accept       10m                   events older than this are refused");
         assert_eq!(lines[5], "future       any                   events may lie anywhere ahead");
@@ -292,6 +311,7 @@ mod tests {
         );
         assert_eq!(lines[14], "wide over    16.0 MiB              a partition with more is wide");
         assert_eq!(lines[16], "max targets  16                    so many parts at most");
-        assert_eq!(lines[21], "created      2026-05-11T23:42:00Z");
+        assert_eq!(lines[19], "read mode    canary                a share of reads is served from targets");
+        assert_eq!(lines[30], "created      2026-05-11T23:42:00Z");
     }
 }

@@ -13,6 +13,7 @@ mod full_disk;
 mod kill;
 mod partitions;
 mod process;
+mod read_modes;
 mod readme;
 mod split_kill;
 mod splits;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use api::admin::v1::{Namespace, Retention, Shape, Slo, Storage};
 use api::convert::duration_to_wire;
 
+use super::reading::Reading;
 use super::splitting::Splitting;
 use crate::failure::Failure;
 use crate::input::parse_duration;
@@ -53,6 +54,8 @@ pub(super) struct Fields {
     compression: Option<String>,
     #[command(flatten)]
     splitting: Splitting,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 impl Fields {
@@ -100,7 +103,7 @@ impl Fields {
             compression: name_of("storage.compression", &self.compression),
         };
         let split = self.splitting.message(&mut paths);
-        let namespace = Namespace {
+        let mut namespace = Namespace {
             name,
             shape: Some(shape).filter(|shape| *shape != Shape::default()),
             accept_limit,
@@ -112,6 +115,7 @@ impl Fields {
             split,
             ..Namespace::default()
         };
+        self.reading.fill(&mut namespace, &mut paths);
         Ok((namespace, paths))
     }
 }

@@ -7,7 +7,7 @@ use api::v1;
 
 use super::super::list::Record;
 use super::super::value;
-use super::ExplainedRecord;
+use super::{ExplainedRecord, numbers};
 
 /// More lines of event buckets than this are no help to anybody.
 const EVENT_BUCKET_LINES_MAX: usize = 64;
@@ -105,16 +105,28 @@ fn event_buckets(bucket: &v1::ExplainedTimeBucket) -> Vec<Node> {
     let node = |run: &[v1::ExplainedPartition]| {
         let (first, last) = (run.first()?, run.last()?);
         let (name, took) = (numbered("event bucket", first.event_bucket, last.event_bucket), took(run));
-        let v1::ExplainedPartition { filter, cache, route, .. } = first;
         Some(Node::leaf(match took.rows {
             0 => format!("{name}  empty: {}", took.effort()),
-            _ => format!("{name}  {}  filter {filter}, cache {cache}, route {route}", took.yielded()),
+            _ => format!("{name}  {}  {}", took.yielded(), way(first)),
         }))
     };
     if took(&bucket.event_buckets).rows == 0 {
         return Vec::new();
     }
     bucket.event_buckets.chunk_by(|one, next| one.rows == 0 && next.rows == 0).filter_map(node).collect()
+}
+
+/// How a partition came to be read where it was.
+fn way(partition: &v1::ExplainedPartition) -> String {
+    let v1::ExplainedPartition { filter, cache, route, targets, fallback, .. } = partition;
+    let mut text = format!("filter {filter}, cache {cache}, route {route}");
+    if !targets.is_empty() {
+        text += &format!(" {}", numbers(targets));
+    }
+    if !fallback.is_empty() {
+        text += &format!(", fallback {fallback}");
+    }
+    value::printable(&text).into_owned()
 }
 
 fn skipped(skip: &v1::ExplainedSkip) -> Node {
@@ -200,6 +212,8 @@ pub(super) mod tests {
             bytes: rows * 100,
             store_calls: 1,
             time_taken: Some(prost_types::Duration { seconds: 0, nanos: 1_000_000 }),
+            targets: Vec::new(),
+            fallback: String::new(),
         };
         let start = i64::from(time_bucket);
         let event_buckets = (0..).zip(rows).map(partition).collect();
@@ -255,6 +269,17 @@ not visited
 ";
         assert_eq!((tree.text.as_str(), tree.left_out), (expect, 0));
         assert_eq!(Tree::of(&v1::ExplainReadResponse::default()).text, "");
+    }
+
+    #[test]
+    fn a_partition_that_was_split_says_which_way_it_was_read() {
+        let mut bucket = bucket(1, &[1, 1]);
+        let partitions = &mut bucket.event_buckets;
+        (partitions[0].filter, partitions[0].cache) = ("YES".to_owned(), "HIT".to_owned());
+        (partitions[0].route, partitions[0].targets) = ("TARGET".to_owned(), vec![16, 18]);
+        partitions[1].fallback = "TARGET_ERROR".to_owned();
+        assert_eq!(way(&partitions[0]), "filter YES, cache HIT, route TARGET 16 18");
+        assert_eq!(way(&partitions[1]), "filter NONE, cache NOT_ASKED, route ORIGIN, fallback TARGET_ERROR");
     }
 
     #[test]

@@ -51,6 +51,9 @@ fn facts(split: &Split, now: Timestamp, width: Option<usize>) -> String {
     facts.extend(asked.or(read).map(|found| ("found", found)));
     if let Some(post) = &split.post_split_data {
         facts.push(("plan", plan(post, split.capped)));
+        facts.extend(
+            Some(&post.strategy_reason).filter(|why| !why.is_empty()).map(|why| ("because", why.clone())),
+        );
         facts.push(("covers", format!("all events before {}", value::time(split.covered_until))));
     }
     if let Some(progress) = Progress::of(split) {

@@ -84,6 +84,7 @@ fn verifying() -> Split {
             strategy: Some(Strategy::EventBucketPartitionStrategy(by_hash)),
             digest: digest(30_000, 'b'),
             partitions: vec![target],
+            strategy_reason: "it is mostly read whole".to_owned(),
         }),
         checkpoint: Some(checkpoint),
         transitions: vec![
@@ -209,6 +210,7 @@ origin     data_20260511, time bucket 7, event bucket 2
 series     user:7
 found      a read had read 17.0 MiB of it
 plan       2 targets by event_bucket, layout rows, in wide_data_20260511_0 from event bucket 32 on
+because    it is mostly read whole
 covers     all events before 2026-05-11T11:00:00Z
 progress   reading target 2 of 2 back: 48.0 MiB of 64.0 MiB, 75%, 3s ago
 worker     s1
