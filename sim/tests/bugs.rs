@@ -45,5 +45,30 @@ fn a_worker_that_nothing_stops() {
 
 #[test]
 fn targets_that_overlap() {
-    check(Bug::StrideCollision, false, &["fails without a fault", "completed, and"]);
+    check(
+        Bug::StrideCollision,
+        false,
+        &[
+            "fails without a fault",
+            "completed, and",
+            "not as it was written",
+            "acknowledged events",
+            "nobody has damaged",
+        ],
+    );
+}
+
+#[test]
+fn a_filter_that_misses_what_was_split() {
+    check(Bug::FilterMisses, false, &["is not served from targets", "do not move on"]);
+}
+
+#[test]
+fn a_route_that_outlives_its_lease() {
+    check(Bug::CacheBeyondLease, false, &["acknowledged events", "is not served"]);
+}
+
+#[test]
+fn a_position_that_names_a_target() {
+    check(Bug::PhysicalToken, false, &["which comes behind", "acknowledged events"]);
 }

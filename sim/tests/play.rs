@@ -3,15 +3,65 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use sim::play::{Counts, Ended, play};
+use sim::play::{Counts, Ended, Plot, play};
 
 /// Seeds that a plain run plays.
 const SEEDS: u64 = 300;
 /// One in so many is played twice.
 const TWICE: u64 = 50;
 const THREADS: usize = 2;
+/// Of a hundred plays of splits so many do this at least.
+const SHARES: [Share; 4] = [
+    Share { what: "finish a split", percent: 95, of: |counts| counts.completed },
+    Share {
+        what: "crash a worker in the middle of a step",
+        percent: 30,
+        of: |counts| counts.crashed_at_work,
+    },
+    Share { what: "change the route of a read between two pages", percent: 20, of: |counts| counts.switched },
+    Share { what: "roll a read mode back", percent: 10, of: |counts| counts.rolled_back },
+];
 /// Lines of the trace of a single seed.
 const LINES: usize = 4_000_000;
+
+/// What a part of the plays of splits has to do.
+struct Share {
+    what: &'static str,
+    percent: u64,
+    of: fn(&Counts) -> u64,
+}
+
+/// How many plays of splits there were, and how many did what.
+#[derive(Default)]
+struct Tally {
+    plays: u64,
+    did: [u64; SHARES.len()],
+}
+
+impl Tally {
+    fn add(&mut self, seed: u64, counts: &Counts) {
+        if Plot::of(seed).splits {
+            self.plays += 1;
+            self.did
+                .iter_mut()
+                .zip(&SHARES)
+                .for_each(|(did, share)| *did += u64::from((share.of)(counts) > 0));
+        }
+    }
+
+    /// All of them in words, and those that too few plays did.
+    fn told(&self) -> (Vec<String>, Vec<String>) {
+        let told = self.did.iter().zip(&SHARES).map(|(did, share)| {
+            let percent = did * 100 / self.plays.max(1);
+            let text =
+                format!("{did} of {} ({percent} %, wanted {} %) {}", self.plays, share.percent, share.what);
+            (text, did * 100 < self.plays * share.percent)
+        });
+        let told: Vec<(String, bool)> = told.collect();
+        let few = told.iter().filter(|(_, too_few)| *too_few).map(|(text, _)| text.clone()).collect();
+        (told.into_iter().map(|(text, _)| text).collect(), few)
+    }
+}
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name)
@@ -53,7 +103,7 @@ fn no_seed_loses_an_acknowledged_event_and_all_ends_well() {
         return;
     }
     let (seeds, next) = (seeds(), AtomicU64::new(0));
-    let (sum, wrongs) = (Mutex::new(Counts::default()), Mutex::new(Vec::new()));
+    let (sum, wrongs) = (Mutex::new((Counts::default(), Tally::default())), Mutex::new(Vec::new()));
     let worker = || {
         loop {
             let seed = seeds.start + next.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +111,11 @@ fn no_seed_loses_an_acknowledged_event_and_all_ends_well() {
                 return;
             }
             match check(seed, 0) {
-                Ok(ended) => sum.lock().unwrap().add(&ended.counts),
+                Ok(ended) => {
+                    let mut sum = sum.lock().unwrap();
+                    sum.0.add(&ended.counts);
+                    sum.1.add(seed, &ended.counts);
+                }
                 Err(wrong) => {
                     println!("{wrong}");
                     wrongs.lock().unwrap().push(seed);
@@ -70,8 +124,9 @@ fn no_seed_loses_an_acknowledged_event_and_all_ends_well() {
         }
     };
     std::thread::scope(|scope| (0..THREADS).for_each(|_| drop(scope.spawn(worker))));
-    let sum = sum.into_inner().unwrap();
-    println!("{} seeds: {sum:?}", seeds.end - seeds.start);
+    let (sum, tally) = sum.into_inner().unwrap();
+    let (shares, too_few) = tally.told();
+    println!("{} seeds: {sum:?}\n  {}", seeds.end - seeds.start, shares.join("\n  "));
     let wrongs = wrongs.into_inner().unwrap();
     assert!(
         wrongs.is_empty(),
@@ -81,5 +136,6 @@ fn no_seed_loses_an_acknowledged_event_and_all_ends_well() {
     );
     if seeds.end - seeds.start >= SEEDS {
         assert!(sum.missing().is_empty(), "never seen: {:?}", sum.missing());
+        assert!(too_few.is_empty(), "too few plays: {too_few:?}");
     }
 }

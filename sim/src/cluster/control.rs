@@ -119,6 +119,7 @@ impl State {
         self.faults = Faults::none();
         self.lag_percent = 100;
         self.meta_outage = false;
+        self.troubles.clear();
         for replica in 0..self.replicas.len() {
             self.set_up(now, replica, true);
         }

@@ -1,4 +1,5 @@
-//! Damage that no store should do: one stored row becomes another one, on all replicas at once, so that none can mend it.
+//! Damage that no store should do: a stored row becomes another one, or rows are gone, on all replicas at once, so that none
+//! can mend it.
 
 use bytes::Bytes;
 use model::{PartitionKey, Row, TableRef};
@@ -17,6 +18,8 @@ pub enum Corruption {
     Double(PartitionKey),
     /// Another partition has it instead.
     Misplace(PartitionKey),
+    /// All rows of its partition are gone.
+    Vanish,
 }
 
 impl Cluster {
@@ -56,6 +59,7 @@ impl State {
                 row.value = Bytes::from(value);
             }
             Corruption::Drop => drop(rows.remove(place)),
+            Corruption::Vanish => rows.clear(),
             Corruption::Double(other) => {
                 let row = rows.get(place)?.clone();
                 self.add(table, other, row)?;

@@ -16,14 +16,14 @@ pub type Changed = (MetaKey, Option<Bytes>);
 /// Records whose changes are kept until somebody takes them.
 #[derive(Default)]
 pub(super) struct Watched {
-    prefix: Option<Vec<u8>>,
+    prefixes: Vec<Vec<u8>>,
     changes: Vec<Changed>,
 }
 
 impl Watched {
     /// A change was applied.
     pub(super) fn saw(&mut self, key: &MetaKey, change: &MetaChange) {
-        if self.prefix.as_ref().is_some_and(|prefix| key.group.starts_with(prefix)) {
+        if self.prefixes.iter().any(|prefix| key.group.starts_with(prefix)) {
             let value = match change {
                 MetaChange::Put(value) => Some(value.clone()),
                 MetaChange::Remove => None,
@@ -34,9 +34,10 @@ impl Watched {
 }
 
 impl Cluster {
-    /// From now on keeps every change of records whose group begins so.
-    pub fn watch(&self, prefix: &str) {
-        self.with(|state, _| state.watched.prefix = Some(prefix.as_bytes().to_vec()));
+    /// From now on keeps every change of records whose group begins with one of these.
+    pub fn watch(&self, prefixes: &[&str]) {
+        let prefixes = prefixes.iter().map(|prefix| prefix.as_bytes().to_vec()).collect();
+        self.with(|state, _| state.watched.prefixes = prefixes);
     }
 
     /// The changes of watched records since they were taken last, in order.

@@ -22,6 +22,7 @@ mod rows;
 mod state;
 mod store;
 mod timeline;
+mod trouble;
 mod writes;
 
 pub use corrupt::Corruption;
@@ -29,3 +30,4 @@ pub use handle::Cluster;
 pub use inspect::Changed;
 pub use link::{Cut, Link};
 pub use options::{Chances, Faults, Lag, Options};
+pub use trouble::EVERY_SCAN;

@@ -95,7 +95,7 @@ impl Cluster {
         };
         self.sleep_until(asked.moment).await;
         let found = self.with(|state, _| {
-            if !state.tables.contains_key(table) {
+            if !state.finds(table) {
                 return Err(Error::no_table(table));
             }
             let answering = state.answering(asked.replicas, needed).ok_or_else(|| unavailable(what))?;

@@ -14,6 +14,7 @@ use super::held::{Held, at_once};
 use super::inspect::Watched;
 use super::replica::Replica;
 use super::timeline::{Cas, Message, TableChange, Timeline, Write};
+use super::trouble::Troubles;
 use super::{Faults, Options};
 use crate::Trace;
 
@@ -35,6 +36,7 @@ pub(super) struct State {
     pub(super) dice: Dice,
     pub(super) trace: Trace,
     pub(super) watched: Watched,
+    pub(super) troubles: Troubles,
     /// How many writes and tables there were.
     made: u64,
 }
@@ -54,6 +56,7 @@ impl State {
             dice,
             trace,
             watched: Watched::default(),
+            troubles: Troubles::default(),
             made: 0,
         }
     }

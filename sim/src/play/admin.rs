@@ -13,6 +13,8 @@ use super::stage::Stage;
 
 /// Of a hundred things that it does so many are about splits, where those are played.
 const OPERATES_PERCENT: u64 = 35;
+/// Of a hundred things so many are about read modes, there.
+const STEERS_PERCENT: u64 = 20;
 
 /// The administrator.
 pub(super) struct Admin {
@@ -30,9 +32,12 @@ impl Admin {
                     _ if self.stage.plot.splits && self.dice.percent(OPERATES_PERCENT) => {
                         self.operate(space, &name).await;
                     }
+                    _ if self.stage.plot.splits && self.dice.percent(STEERS_PERCENT) => {
+                        self.steer(space, &name).await;
+                    }
                     0..=29 => self.update(space, &name).await,
-                    30..=49 => self.begin_backfill(space, &name).await,
-                    50..=64 => self.end_backfills(space, &name).await,
+                    30..=41 => self.begin_backfill(space, &name).await,
+                    42..=64 => self.end_backfills(space, &name).await,
                     65..=84 => self.close_time(space, &name).await,
                     85..=92 => self.block(space, &name).await,
                     93..=95 => self.delete(space, &name).await,
@@ -80,7 +85,7 @@ impl Admin {
     }
 
     /// Ends one backfill, or finds out the names of those whose making it never heard of.
-    async fn end_backfills(&self, space: &'static str, name: &NamespaceName) {
+    pub(super) async fn end_backfills(&self, space: &'static str, name: &NamespaceName) {
         let (stage, dice) = (&self.stage, &self.dice);
         let Some(server) = stage.any_server(dice) else { return };
         let open = stage.ledger.with(space, |known| known.open_backfills());

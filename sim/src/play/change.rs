@@ -31,7 +31,10 @@ impl Admin {
     pub(super) async fn update(&self, space: &'static str, name: &NamespaceName) {
         let (stage, dice) = (&self.stage, &self.dice);
         let Some(server) = stage.any_server(dice) else { return };
-        let Some(before) = stage.ledger.with(space, |known| known.spec().cloned()) else { return };
+        let Some(mut before) = stage.ledger.with(space, |known| known.spec().cloned()) else { return };
+        // The mode changes by itself: as it is shown, so it stays.
+        let shown = server.engine().and_then(|engine| engine.get_namespace(name).ok());
+        before.read = shown.map_or(before.read, |shown| shown.spec.read);
         let (spec, of, begun) =
             (other_spec(dice, &before, stage.plot.splits), name.clone(), stage.world.now());
         let asked = spec.clone();

@@ -19,7 +19,7 @@ const EVENTS_MAX: u64 = 3;
 /// How often it is sent.
 const TRIES: u32 = 4;
 /// Of a hundred writes so many are bursts, where splits are played.
-const BURSTS_PERCENT: u64 = 2;
+const BURSTS_PERCENT: u64 = 1;
 
 /// A client.
 pub(super) struct Client {
@@ -40,8 +40,10 @@ enum Fate {
 
 impl Client {
     pub(super) async fn live(mut self) {
+        let mut is_first = true;
         while !self.stage.is_over() {
-            if self.stage.plot.splits && self.dice.percent(BURSTS_PERCENT) {
+            let bursts = std::mem::take(&mut is_first) || self.dice.percent(BURSTS_PERCENT);
+            if self.stage.plot.splits && bursts {
                 self.burst().await;
             } else {
                 self.write().await;

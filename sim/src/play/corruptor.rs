@@ -1,5 +1,5 @@
 //! The corruptor: damages a stored row of a target now and then. What it damages before the targets are read back must never
-//! be completed; what it damages later is for the next comparison.
+//! be completed; what it damages later is for the next comparison, and may be served until then.
 
 use std::time::Duration;
 
@@ -44,10 +44,11 @@ impl Corruptor {
         let at = self.dice.index(targets.len());
         let partition = targets.get(at)?;
         let other = targets.get((at + 1) % targets.len())?.clone();
-        let how = match self.dice.below(4) {
+        let how = match self.dice.below(5) {
             0 => Corruption::Flip,
             1 => Corruption::Drop,
             2 => Corruption::Double(other),
+            3 => Corruption::Vanish,
             _ => Corruption::Misplace(other),
         };
         if self.stage.cluster.corrupt(&table, partition, self.dice.index(1_000), &how) {

@@ -61,6 +61,30 @@ pub struct Counts {
     pub damaged_late: u64,
     /// Of those splits, such that were taken out of use.
     pub damage_found: u64,
+    /// Pages that came from targets.
+    pub target_pages: u64,
+    /// Pages that should have come from targets, and came from the origin.
+    pub fallback_pages: u64,
+    /// Reads in which events of one partition came both ways.
+    pub switched: u64,
+    /// Reads of several series, among the complete ones.
+    pub searches: u64,
+    /// Pages that were read both ways, and compared.
+    pub compared: u64,
+    /// Read modes that went on.
+    pub advanced: u64,
+    /// Read modes that went back from one in which targets are served.
+    pub rolled_back: u64,
+    /// Differences that were confirmed.
+    pub mismatches: u64,
+    /// Reads that may have met damage, and were not judged.
+    pub excused: u64,
+    /// Crashes of servers that were splitting something.
+    pub crashed_at_work: u64,
+    /// Tables of targets that could not be read for a while.
+    pub troubles: u64,
+    /// Filters that were let to get old.
+    pub late_filters: u64,
 }
 
 impl Counts {
@@ -77,12 +101,12 @@ impl Counts {
     }
 
     /// All of them, by name.
-    pub fn all(&self) -> [(&'static str, u64); 29] {
+    pub fn all(&self) -> [(&'static str, u64); 41] {
         let mut copy = *self;
         copy.all_mut().map(|(name, count)| (name, *count))
     }
 
-    fn all_mut(&mut self) -> [(&'static str, &mut u64); 29] {
+    fn all_mut(&mut self) -> [(&'static str, &mut u64); 41] {
         [
             ("acknowledged", &mut self.acknowledged),
             ("reads", &mut self.reads),
@@ -113,6 +137,18 @@ impl Counts {
             ("damaged", &mut self.damaged),
             ("damaged_late", &mut self.damaged_late),
             ("damage_found", &mut self.damage_found),
+            ("target_pages", &mut self.target_pages),
+            ("fallback_pages", &mut self.fallback_pages),
+            ("switched", &mut self.switched),
+            ("searches", &mut self.searches),
+            ("compared", &mut self.compared),
+            ("advanced", &mut self.advanced),
+            ("rolled_back", &mut self.rolled_back),
+            ("mismatches", &mut self.mismatches),
+            ("excused", &mut self.excused),
+            ("crashed_at_work", &mut self.crashed_at_work),
+            ("troubles", &mut self.troubles),
+            ("late_filters", &mut self.late_filters),
         ]
     }
 }

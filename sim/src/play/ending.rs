@@ -30,6 +30,7 @@ pub(super) async fn end(stage: &Stage, dice: &Dice) {
         server.link.cut(Cut::Nothing);
         server.machine.resume();
         server.machine.spare();
+        server.keep_filters(Duration::ZERO);
     }
     let until = stage.world.now() + WITHIN;
     let admin = Admin { stage: stage.clone(), dice: Dice::new(&stage.world, "last admin") };
@@ -55,7 +56,7 @@ pub(super) async fn end(stage: &Stage, dice: &Dice) {
     for space in SPACES {
         for series in SERIES {
             for order in [Order::OldestFirst, Order::NewestFirst] {
-                read_everywhere(stage, (space, series), order).await;
+                read_everywhere(stage, (space, vec![series]), order).await;
             }
         }
     }
@@ -182,10 +183,10 @@ async fn write_everywhere(stage: &Stage, dice: &Dice) {
 }
 
 /// Every server gives all of a series.
-async fn read_everywhere(stage: &Stage, what: (&'static str, &'static str), order: Order) {
+async fn read_everywhere(stage: &Stage, what: (&'static str, Vec<&'static str>), order: Order) {
     for server in stage.servers.iter() {
         let who = server.machine.name();
-        let mut reading = Reading::begin(stage, what, Interval::ALL, order);
+        let mut reading = Reading::begin(stage, what.clone(), Interval::ALL, order);
         let Ok(mut asked) = request(&reading, 100) else { return };
         loop {
             let page = asked.clone();
@@ -195,7 +196,7 @@ async fn read_everywhere(stage: &Stage, what: (&'static str, &'static str), orde
                 Heard::Refused(engine::Reason::IdBlocked, _) => return,
                 other => return stage.wrong(format!("{who} does not read {what:?}: {other:?}")),
             };
-            reading.take(stage, &page.events);
+            reading.take(stage, &page);
             if let Some(partial) = &page.partial {
                 stage.wrong(format!("{who} reads only a part of {what:?}: {partial:?}"));
             }

@@ -1,30 +1,38 @@
 //! Holds answers against the ledger.
 //!
 //! A read owes every event that was acknowledged before it began, unless its slice may have been dropped or its namespace
-//! deleted since; each once, in order, with its own value; and nothing that nobody tried to write there.
+//! deleted since; each once, in order, with its own value; and nothing that nobody tried to write there. Where it came from, an
+//! origin or targets, makes no difference; but damage that was done to targets may be served until it is found.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use engine::Event;
+use engine::{Event, ReadPage};
 use model::{Interval, Order};
 
+use super::routes::Routes;
 use super::space::Key;
 use super::stage::Stage;
 
 /// A read under way, over its pages.
 pub(super) struct Reading {
     pub(super) space: &'static str,
-    pub(super) series: &'static str,
+    pub(super) series: Vec<&'static str>,
     pub(super) interval: Interval,
     pub(super) order: Order,
     /// The generation that was there when it began.
     pub(super) generation: Option<u32>,
     pub(super) begun: Duration,
     first: u32,
-    last_key: Option<Key>,
-    found: BTreeSet<Key>,
+    last: Option<Place>,
+    found: BTreeSet<Place>,
+    routes: Routes,
+    /// It may have met damage.
+    is_excused: bool,
 }
+
+/// Where an event stands among those of several series.
+type Place = (Key, &'static str);
 
 /// The ids of large events begin so.
 pub(super) const WIDE: &str = "w";
@@ -45,7 +53,7 @@ pub(super) fn items_of(key: &Key) -> &'static [&'static str] {
 impl Reading {
     pub(super) fn begin(
         stage: &Stage,
-        (space, series): (&'static str, &'static str),
+        (space, series): (&'static str, Vec<&'static str>),
         interval: Interval,
         order: Order,
     ) -> Self {
@@ -59,45 +67,59 @@ impl Reading {
             generation,
             begun,
             first,
-            last_key: None,
+            last: None,
             found: BTreeSet::new(),
+            routes: Routes::default(),
+            is_excused: false,
         }
     }
 
-    /// Takes over the events of a page.
-    pub(super) fn take(&mut self, stage: &Stage, events: &[Event]) {
-        for event in events {
+    /// Takes over a page.
+    pub(super) fn take(&mut self, stage: &Stage, page: &ReadPage) {
+        self.routes.take(stage, self.space, page);
+        let may_be_damaged = || stage.records.tainted().may_be_met(self.space, &self.series, self.begun);
+        if page.cost.targets > 0 && !self.is_excused && may_be_damaged() {
+            self.is_excused = true;
+            stage.ledger.count(|counts| counts.excused += 1);
+        }
+        for event in page.events.iter().filter(|_| !self.is_excused) {
             let id = String::from_utf8_lossy(event.event_id.as_bytes()).into_owned();
             let key = (event.time.nanos(), id);
-            if let Some(problem) = self.problem_of(stage, event, &key) {
-                stage.wrong(format!("{} has {key:?}, {problem}", self.name()));
+            let Some(series) = self.series.iter().find(|series| **series == event.series.as_str()) else {
+                stage.wrong(format!("{} has {key:?} of {}", self.name(), event.series.as_str()));
+                continue;
+            };
+            let place = (key, *series);
+            if let Some(problem) = self.problem_of(stage, event, &place) {
+                stage.wrong(format!("{} has {place:?}, {problem}", self.name()));
             }
-            self.last_key = Some(key.clone());
-            self.found.insert(key);
+            self.last = Some(place.clone());
+            self.found.insert(place);
         }
     }
 
-    fn problem_of(&self, stage: &Stage, event: &Event, key: &Key) -> Option<String> {
-        let in_order = self.last_key.as_ref().is_none_or(|last| match self.order {
-            Order::OldestFirst => last < key,
-            Order::NewestFirst => last > key,
+    fn problem_of(&self, stage: &Stage, event: &Event, place: &Place) -> Option<String> {
+        let in_order = self.last.as_ref().is_none_or(|last| match self.order {
+            Order::OldestFirst => last < place,
+            Order::NewestFirst => last > place,
         });
         if !in_order {
-            return Some(format!("which comes behind {:?}", self.last_key));
+            return Some(format!("which comes behind {:?}", self.last));
         }
-        if !self.interval.contains(event.time) || event.series.as_str() != self.series {
+        let (key, series) = place;
+        if !self.interval.contains(event.time) {
             return Some("which nobody asked for".to_owned());
         }
         let mut items: Vec<&str> = items_of(key).to_vec();
         if self.order == Order::NewestFirst {
             items.reverse();
         }
-        let wanted = items.iter().map(|item| value_of(self.space, self.series, key, item));
+        let wanted = items.iter().map(|item| value_of(self.space, series, key, item));
         if !wanted.eq(event.items.iter().map(|item| String::from_utf8_lossy(&item.value).into_owned())) {
             return Some("which is not as it was written".to_owned());
         }
         stage.ledger.with(self.space, |space| {
-            let tried = space.series.get(self.series).and_then(|events| events.get(key));
+            let tried = space.series.get(series).and_then(|events| events.get(key));
             let Some(tried) = tried else { return Some("which nobody wrote".to_owned()) };
             let (first, latest) = (self.first, space.latest());
             (tried.last < first || tried.first > latest).then(|| {
@@ -110,10 +132,12 @@ impl Reading {
     pub(super) fn is_complete_in(&self, stage: &Stage, complete: Interval, who: &str) {
         let claim = complete.intersect(self.interval);
         let (now, start) = (stage.world.now(), stage.wall() - super::specs::nanos(stage.world.now()));
-        let missing: Vec<Key> = stage.ledger.with(self.space, |space| {
-            let same = space.present().is_some() && space.present() == self.generation;
-            let events = space.series.get(self.series).filter(|_| same);
-            let owed = events.into_iter().flatten().filter(|((time, _), tried)| {
+        let missing: Vec<Place> = stage.ledger.with(self.space, |space| {
+            let same = space.present().is_some() && space.present() == self.generation && !self.is_excused;
+            let events = self.series.iter().filter(|_| same).filter_map(|series| {
+                Some(space.series.get(series)?.iter().map(move |(key, tried)| (key, *series, tried)))
+            });
+            let owed = events.flatten().filter(|((time, _), _, tried)| {
                 let acknowledged = tried
                     .acknowledged
                     .filter(|(generation, at)| Some(*generation) == self.generation && *at <= self.begun);
@@ -121,7 +145,8 @@ impl Reading {
                     && (claim.start()..claim.end()).contains(time)
                     && !space.may_be_dropped(*time, now, start)
             });
-            owed.map(|(key, _)| key).filter(|key| !self.found.contains(*key)).cloned().collect()
+            let owed = owed.map(|(key, series, _)| (key.clone(), series));
+            owed.filter(|place| !self.found.contains(place)).collect()
         });
         if let Some(first) = missing.first() {
             stage.wrong(format!(
@@ -137,6 +162,6 @@ impl Reading {
     }
 
     fn name(&self) -> String {
-        format!("a read of {}/{} {:?}", self.space, self.series, self.order)
+        format!("a read of {}/{} {:?}", self.space, self.series.join(","), self.order)
     }
 }

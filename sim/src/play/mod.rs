@@ -1,8 +1,10 @@
 //! The play: several servers over one store, clients, an administrator and a nemesis, for simulated hours, with an oracle
 //! that knows what may be answered.
 //!
-//! [`play`] runs one seed. `stage` has what all actors share; `server`, `client`, `reader`, `admin` and `nemesis` are the actors;
-//! `ledger` is what happened as a client sees it, and `judge` holds answers against it; `ending` is the liveness phase.
+//! [`play`] runs one seed. `stage` has what all actors share; `server`, `client`, `reader`, `admin` (with `change`, `operator`
+//! and `steering`), `nemesis` and `corruptor` are the actors; `ledger` is what happened as a client sees it, and `judge` holds
+//! answers against it. Of splits, `records` follows what is stored, `targets` looks into targets, `taint` knows which were
+//! damaged, `routes` which way reads came. `ending` is the liveness phase, with `resting`, `serving` and `leaks` for splits.
 //!
 //! Invariant: the ledger knows only what a client can know. So what it calls wrong, a client could call wrong.
 
@@ -15,7 +17,9 @@ mod corruptor;
 mod counts;
 mod dice;
 mod ending;
+mod evidence;
 mod judge;
+mod leaks;
 mod ledger;
 mod nemesis;
 mod operator;
@@ -23,11 +27,15 @@ mod plot;
 mod reader;
 mod records;
 mod resting;
+mod routes;
 mod run;
 mod server;
+mod serving;
 mod space;
 mod specs;
 mod stage;
+mod steering;
+mod taint;
 mod targets;
 
 pub use counts::Counts;

@@ -7,7 +7,8 @@ use super::dice::Dice;
 use super::server::Server;
 use super::specs::SECOND;
 use super::stage::Stage;
-use crate::cluster::{Cut, Faults};
+use super::targets::wide_table_of;
+use crate::cluster::{Cut, EVERY_SCAN, Faults};
 use crate::world::RATE_PPM_MAX;
 
 /// How far a wall clock may be off when it is set; until it is set again it drifts a little further.
@@ -15,6 +16,8 @@ const WALL_ERROR_MAX: i64 = 3_900_000_000;
 /// How often wall clocks are set.
 const WALL_EVERY: Duration = Duration::from_secs(55);
 const REPLICAS: usize = 3;
+/// Of a hundred strikes so many are about reads of targets, where splits are played.
+const ROUTES_PERCENT: u64 = 12;
 
 /// The nemesis.
 pub(super) struct Nemesis {
@@ -45,6 +48,9 @@ impl Nemesis {
         let (stage, dice) = (&self.stage, &self.dice);
         let Some(server) = stage.any_server(dice) else { return };
         let replica = dice.index(REPLICAS);
+        if stage.plot.splits && dice.percent(ROUTES_PERCENT) {
+            return if dice.percent(70) { self.trouble() } else { self.old_filters(server) };
+        }
         match dice.below(100) {
             0..=19 => server.machine.crash_after(dice.below(300)),
             20..=23 => server.machine.crash(),
@@ -101,6 +107,24 @@ impl Nemesis {
         server.link.cut(cut);
         let link = server.link.clone();
         self.later(self.dice.seconds(1, 120), move |_| link.cut(Cut::Nothing));
+    }
+
+    /// A table of targets that cannot be read, or not always.
+    fn trouble(&self) {
+        let (stage, dice) = (&self.stage, &self.dice);
+        let splits = stage.records.completed();
+        let table = dice.pick(&splits).and_then(|(id, _)| wide_table_of(id));
+        let Some(table) = table else { return };
+        stage.ledger.count(|counts| counts.troubles += 1);
+        let chances = [EVERY_SCAN, EVERY_SCAN / 2, EVERY_SCAN / 10];
+        stage.cluster.set_trouble(&table, dice.pick(&chances).copied().unwrap_or(EVERY_SCAN));
+        self.later(dice.seconds(1, 60), move |stage| stage.cluster.set_trouble(&table, 0));
+    }
+
+    /// A server that does not look what others have split.
+    fn old_filters(&self, server: &Server) {
+        self.stage.ledger.count(|counts| counts.late_filters += 1);
+        server.keep_filters(self.stage.world.now() + self.dice.seconds(5, 300));
     }
 
     fn storm(&self) {

@@ -1,4 +1,5 @@
-//! A client that reads: whole series by pages, each from a server by chance, in both orders.
+//! A client that reads: series by pages, each from a server by chance, in both orders; one series, or a search of several. Where
+//! splits are played, it comes back to what was split, again and again.
 
 use std::time::Duration;
 
@@ -8,13 +9,19 @@ use model::{Interval, NamespaceName, Order, SeriesId};
 use super::ask::Heard;
 use super::dice::Dice;
 use super::judge::Reading;
-use super::specs::{HOUR, SERIES, SPACES};
+use super::specs::{HOUR, SECOND, SERIES, SPACES};
 use super::stage::Stage;
 
 /// Refusals and partial pages before it gives up.
 const TROUBLES_MAX: u32 = 8;
 /// Pages before it gives up.
 const PAGES_MAX: u32 = 400;
+/// Of a hundred reads so many are of what was split, if there is anything.
+const SPLITS_PERCENT: u64 = 65;
+/// Of a hundred reads so many are searches of several series.
+const SEARCHES_PERCENT: u64 = 25;
+/// The width of a bucket of split time.
+const BUCKET: i64 = 900 * SECOND;
 
 /// A reader.
 pub(super) struct Reader {
@@ -23,17 +30,54 @@ pub(super) struct Reader {
     pub(super) number: usize,
 }
 
+/// What is read.
+struct Wanted {
+    space: &'static str,
+    series: Vec<&'static str>,
+    interval: Interval,
+}
+
 impl Reader {
     pub(super) async fn live(self) {
         while !self.stage.is_over() {
-            let Some(space) = self.dice.pick(&SPACES).copied() else { return };
-            let Some(series) = self.dice.pick(&SERIES).copied() else { return };
+            let split = if self.dice.percent(SPLITS_PERCENT) { self.any_split() } else { None };
+            let returns = split.is_some();
+            let Some(wanted) = split.or_else(|| self.anything()) else { return };
             let order = if self.dice.percent(50) { Order::OldestFirst } else { Order::NewestFirst };
             let page_records = if self.dice.percent(30) { 200 } else { self.dice.index(12) + 2 };
-            let reading = Reading::begin(&self.stage, (space, series), self.any_interval(), order);
+            let Wanted { space, series, interval } = wanted;
+            let reading = Reading::begin(&self.stage, (space, series), interval, order);
             self.read(reading, page_records).await;
-            self.stage.idle(Duration::from_millis(self.dice.between(500, 9_000))).await;
+            let wait = Duration::from_millis(self.dice.between(500, 9_000));
+            if returns {
+                self.stage.linger(wait).await;
+            } else {
+                self.stage.idle(wait).await;
+            }
         }
+    }
+
+    fn anything(&self) -> Option<Wanted> {
+        let (space, series) = (self.dice.pick(&SPACES).copied()?, self.dice.pick(&SERIES).copied()?);
+        Some(Wanted { space, series: self.with_others(series), interval: self.any_interval() })
+    }
+
+    /// Time that was split, alone or with some around it.
+    fn any_split(&self) -> Option<Wanted> {
+        let splits = self.stage.records.completed();
+        let (id, end) = self.dice.pick(&splits)?;
+        let space = SPACES.into_iter().find(|space| *space == id.namespace.as_str())?;
+        let series = SERIES.into_iter().find(|series| *series == id.partition.series.as_str())?;
+        let around = if self.dice.percent(50) { 0 } else { self.dice.around_zero(HOUR).abs() };
+        let interval = Interval::new(end - BUCKET - around, end + around).ok()?;
+        Some(Wanted { space, series: self.with_others(series), interval })
+    }
+
+    /// A series, now and then among others.
+    fn with_others(&self, series: &'static str) -> Vec<&'static str> {
+        let searches = self.dice.percent(SEARCHES_PERCENT);
+        let wanted = |other: &&'static str| *other == series || (searches && self.dice.percent(70));
+        SERIES.into_iter().filter(wanted).collect()
     }
 
     fn any_interval(&self) -> Interval {
@@ -75,16 +119,18 @@ impl Reader {
                     continue;
                 }
             };
-            let (who, found) = (server.machine.name(), page.events.len());
+            let (who, found, cost) = (server.machine.name(), page.events.len(), page.cost);
             stage.note(format_args!(
-                "reader {} got {found} of {}/{} from {who}, partial {:?}, more {}",
+                "reader {} got {found} of {}/{:?} from {who}, partial {:?}, more {}, {} targets, {} fallbacks",
                 self.number,
                 reading.space,
                 reading.series,
                 page.partial,
-                page.next.is_some()
+                page.next.is_some(),
+                cost.targets,
+                cost.fallbacks
             ));
-            reading.take(stage, &page.events);
+            reading.take(stage, &page);
             if let Some(partial) = &page.partial {
                 reading.is_complete_in(stage, partial.complete, who);
                 stage.ledger.count(|counts| {
@@ -94,7 +140,10 @@ impl Reader {
                 troubles += 1;
             } else if page.next.is_none() {
                 reading.is_complete_in(stage, reading.interval, who);
-                stage.ledger.count(|counts| counts.reads += 1);
+                stage.ledger.count(|counts| {
+                    counts.reads += 1;
+                    counts.searches += u64::from(reading.series.len() > 1);
+                });
                 return;
             }
             if page.next.is_none() || troubles > TROUBLES_MAX {
@@ -107,11 +156,12 @@ impl Reader {
     fn check_refusal(&self, reading: &Reading, reason: Reason) {
         let stage = &self.stage;
         let blocked = stage.ledger.with(reading.space, |space| {
-            space.blocked.contains(reading.series) || space.present() != reading.generation
+            reading.series.iter().any(|series| space.blocked.contains(series))
+                || space.present() != reading.generation
         });
         if reason == Reason::IdBlocked && !blocked {
-            stage
-                .wrong(format!("{}/{} is blocked, and nobody asked for that", reading.space, reading.series));
+            let (space, series) = (reading.space, &reading.series);
+            stage.wrong(format!("{space}/{series:?} is blocked, and nobody asked for that"));
         }
     }
 }
@@ -120,7 +170,7 @@ impl Reader {
 pub(super) fn request(reading: &Reading, page_records: usize) -> Result<ReadRequest, model::Error> {
     Ok(ReadRequest {
         namespace: NamespaceName::new(reading.space)?,
-        series: vec![SeriesId::new(reading.series)?],
+        series: reading.series.iter().map(|series| SeriesId::new(series)).collect::<Result<_, _>>()?,
         interval: reading.interval,
         query: None,
         page_records,

@@ -1,15 +1,17 @@
 //! Records of splits as they are stored, every change of them: each has to be a step that the protocol knows, and whatever
-//! is completed has to be equal.
+//! is completed has to be equal, and whatever is found damaged has to be.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use split::{Record, State};
+use split::{Reason, Record, SplitId, State};
 
 use super::Counts;
+use super::evidence::Seen;
 use super::stage::Stage;
+use super::taint::Taints;
 use super::targets;
 
 /// Where the records of splits lie.
@@ -23,8 +25,8 @@ const PARTS: usize = 4;
 #[derive(Clone, Default)]
 pub(super) struct Records {
     known: Arc<Mutex<BTreeMap<Place, Record>>>,
-    /// Splits, and attempts, whose targets were damaged late.
-    tainted: Arc<Mutex<BTreeSet<(String, u32)>>>,
+    tainted: Arc<Mutex<Taints>>,
+    seen: Seen,
 }
 
 type Place = (Bytes, Bytes);
@@ -42,12 +44,18 @@ impl Records {
     pub(super) fn look(&self, stage: &Stage) {
         let mut completed = Vec::new();
         for (key, value) in stage.cluster.take_changes() {
+            if !key.group.starts_with(SPLITS.as_bytes()) {
+                self.seen.saw(stage, key, value.as_ref());
+                continue;
+            }
             if key.group.split(|byte| *byte == b'/').count() != PARTS {
                 continue;
             }
             let place = (key.group, key.name);
             let Some(value) = value else {
-                self.known().remove(&place);
+                if let Some(gone) = self.known().remove(&place) {
+                    self.tainted().saw(&name(&gone), stage.world.now(), None);
+                }
                 continue;
             };
             let record: Record = match serde_json::from_slice(&value) {
@@ -56,11 +64,13 @@ impl Records {
             };
             let before = self.known().insert(place.clone(), record.clone());
             note(stage, before.as_ref(), &record);
+            self.tainted().saw(&name(&record), stage.world.now(), Some(&record));
             if record.state == State::Retiring && self.is_tainted(&record) {
                 stage.ledger.count(|counts| counts.damage_found += 1);
             }
-            let problem =
-                problem_of(before.as_ref(), &record).or_else(|| targets::wrong_excuse(stage, &record));
+            let problem = problem_of(before.as_ref(), &record)
+                .or_else(|| targets::wrong_excuse(stage, &record))
+                .or_else(|| self.false_alarm(&record));
             if let Some(problem) = problem {
                 stage.wrong(format!("{} {problem}", name(&record)));
             }
@@ -93,16 +103,39 @@ impl Records {
         self.known().values().any(|record| record.state.is_attempt())
     }
 
+    /// Whether a server of this name is at one.
+    pub(super) fn is_at_work(&self, server: &str) -> bool {
+        let is_its = |record: &Record| record.state.is_attempt() && record.owner.as_deref() == Some(server);
+        self.known().values().any(is_its)
+    }
+
+    /// Splits that reads may be served from, with the time that they end at.
+    pub(super) fn completed(&self) -> Vec<(SplitId, i64)> {
+        let known = self.known();
+        let completed = known.values().filter(|record| record.state == State::Completed);
+        completed.filter_map(|record| Some((record.id()?, record.covered_until))).collect()
+    }
+
     /// The corruptor has damaged targets of this attempt that may have been read back already.
     pub(super) fn taint(&self, record: &Record) {
-        let mut tainted = self.tainted.lock().unwrap_or_else(PoisonError::into_inner);
-        tainted.insert((name(record), record.attempt));
+        self.tainted().add(record);
     }
 
     /// Whether it has.
     pub(super) fn is_tainted(&self, record: &Record) -> bool {
-        let tainted = self.tainted.lock().unwrap_or_else(PoisonError::into_inner);
-        tainted.contains(&(name(record), record.attempt))
+        self.tainted().has(record)
+    }
+
+    /// Damage that is in a split's targets, and may be served until it is found.
+    pub(super) fn tainted(&self) -> MutexGuard<'_, Taints> {
+        self.tainted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A split goes out of use for a difference, and nobody has damaged it.
+    fn false_alarm(&self, record: &Record) -> Option<String> {
+        let differs = record.reason.as_ref().is_some_and(|why| why.code == Reason::Mismatch);
+        let is_false = record.state == State::Retiring && differs && !self.is_tainted(record);
+        is_false.then(|| format!("is found to differ, and nobody has damaged it: {:?}", record.reason))
     }
 
     fn known(&self) -> MutexGuard<'_, BTreeMap<Place, Record>> {

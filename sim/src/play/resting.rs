@@ -1,17 +1,17 @@
 //! How splits end: without faults each comes to rest, completed ones are equal, and nothing is left behind of the others.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
-use model::{Interval, NamespaceName, Order, PartitionKey, TableRef};
+use model::NamespaceName;
 use split::{Reason, Record, State};
-use store::{Consistency, Scan, Store};
 
 use super::admin::Admin;
 use super::ask::Heard;
+use super::leaks::look_for_leaks;
 use super::operator::told;
 use super::records::name;
-use super::specs::{SECOND, SPACES};
+use super::serving::serve;
+use super::specs::{SPACES, nanos};
 use super::stage::{Mood, Stage};
 use super::targets;
 
@@ -19,14 +19,12 @@ use super::targets;
 const WITHIN: Duration = Duration::from_secs(1_200);
 const LOOK_EVERY: Duration = Duration::from_secs(9);
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Time that is closed within this is waited for.
+const SOON: Duration = Duration::from_secs(1_800);
 /// How often a comparison is asked for, which others may get in the way of.
 const TRIES: u32 = 6;
 /// Targets that nobody reads are deleted within this.
 const GRACE: Duration = Duration::from_secs(720);
-/// Targets that are to be deleted are within this.
-const SOON: i64 = 120 * SECOND;
-/// What is due is taken up within this, or forgotten where no record agrees.
-const TAKEN_UP: i64 = 700 * SECOND;
 
 /// Waits until all splits rest, and looks at what they have come to.
 pub(super) async fn rest(stage: &Stage, admin: &Admin) {
@@ -38,6 +36,12 @@ pub(super) async fn rest(stage: &Stage, admin: &Admin) {
             stage.wrong(format!("splits of {space} cannot go on"));
         }
     }
+    all_rest(stage).await;
+    end_backfills(admin).await;
+    for record in stage.records.all(stage).iter().filter(|record| is_unwanted(record)) {
+        act(stage, admin, record, "retry").await;
+    }
+    closed_soon(stage).await;
     all_rest(stage).await;
     // What was parked while there were faults has no reason to fail any more.
     for record in stage.records.all(stage).iter().filter(|record| is_parked(record)) {
@@ -52,8 +56,43 @@ pub(super) async fn rest(stage: &Stage, admin: &Admin) {
             compare(stage, admin, &record).await;
         }
     }
+    serve(stage, admin).await;
+    stage.set_mood(Mood::Resting);
     stage.sleep(GRACE).await;
     look_for_leaks(stage).await;
+}
+
+/// Ends all backfills, which keep time from being closed.
+async fn end_backfills(admin: &Admin) {
+    for space in SPACES {
+        let Ok(name) = NamespaceName::new(space) else { continue };
+        for _ in 0..TRIES {
+            admin.end_backfills(space, &name).await;
+        }
+    }
+}
+
+/// Waits for what could not be split because its time was open, and soon is not.
+async fn closed_soon(stage: &Stage) {
+    let until = stage.world.now() + SOON;
+    let horizon = stage.wall() + nanos(SOON);
+    let waits = |record: &Record| {
+        record.state == State::Candidate
+            && has_reason(record, &[Reason::NotClosed])
+            && record.next.is_some_and(|next| next < horizon)
+    };
+    while stage.world.now() < until && stage.records.all(stage).iter().any(waits) {
+        stage.sleep(LOOK_EVERY).await;
+    }
+}
+
+fn has_reason(record: &Record, codes: &[Reason]) -> bool {
+    record.reason.as_ref().is_some_and(|why| codes.contains(&why.code))
+}
+
+/// Nobody has asked for it, and its namespace splits only what somebody asks for.
+fn is_unwanted(record: &Record) -> bool {
+    record.state == State::Candidate && has_reason(record, &[Reason::PolicyOff])
 }
 
 async fn all_rest(stage: &Stage) {
@@ -75,12 +114,10 @@ async fn all_rest(stage: &Stage) {
 
 /// Whether nothing more happens to it by itself soon, but comparisons.
 fn is_at_rest(record: &Record) -> bool {
-    let waits = record.reason.as_ref().is_some_and(|why| {
-        matches!(
-            why.code,
-            Reason::NotClosed | Reason::PolicyOff | Reason::Blocked | Reason::Disk | Reason::Paused
-        )
-    });
+    let waits = has_reason(
+        record,
+        &[Reason::NotClosed, Reason::PolicyOff, Reason::Blocked, Reason::Disk, Reason::Paused],
+    );
     match record.state {
         State::Completed | State::Rejected | State::Retired | State::Expired => true,
         State::Candidate => waits,
@@ -144,59 +181,4 @@ async fn compare(stage: &Stage, admin: &Admin, record: &Record) {
     if let Some(problem) = damage.or_else(|| targets::problem_of(stage, &compared)) {
         stage.wrong(format!("{} is completed, and {problem}", name(record)));
     }
-}
-
-/// Nothing is due that nobody takes up, and no rows are where no split has its targets.
-async fn look_for_leaks(stage: &Stage) {
-    let now = stage.wall();
-    let due = stage.cluster.meta_range(b"splits/due", None, 1_000).await.map(|page| page.records);
-    for entry in due.unwrap_or_default() {
-        let text = String::from_utf8_lossy(&entry.name).into_owned();
-        let time: i64 = text.split('/').next().and_then(|time| time.parse().ok()).unwrap_or(0);
-        if time < now - TAKEN_UP {
-            stage.wrong(format!("{text} is due, and nobody takes it up"));
-        }
-    }
-    let records = stage.records.all(stage);
-    let held: BTreeSet<(TableRef, PartitionKey)> =
-        records.iter().flat_map(|record| held_by(record, now)).collect();
-    for table in stage.cluster.tables().into_iter().filter(|table| table.name.as_str().starts_with("wide_")) {
-        for partition in stage.cluster.all_partitions(&table) {
-            let place = (table.clone(), partition);
-            if !held.contains(&place) && has_rows(stage, &place.0, &place.1).await {
-                stage.wrong(format!("{} has rows in {:?}, where no split has targets", place.0, place.1));
-            }
-        }
-    }
-}
-
-/// Where a split may have rows.
-fn held_by(record: &Record, now: i64) -> Vec<(TableRef, PartitionKey)> {
-    let (Some(id), Some((table, targets))) = (record.id(), targets::targets_of(record)) else {
-        return Vec::new();
-    };
-    let is_used = record.state.is_attempt() || matches!(record.state, State::Completed | State::Retiring);
-    let targets = targets.into_iter().filter(|_| is_used);
-    let waiting = record.garbage.iter().filter(|garbage| garbage.after > now - SOON);
-    let garbage = waiting.flat_map(|garbage| {
-        let buckets = garbage.start_event_bucket..garbage.start_event_bucket + garbage.targets;
-        buckets.map(|event_bucket| PartitionKey { event_bucket, ..id.partition.clone() })
-    });
-    targets.chain(garbage).map(|partition| (table.clone(), partition)).collect()
-}
-
-async fn has_rows(stage: &Stage, table: &TableRef, partition: &PartitionKey) -> bool {
-    let scan = Scan {
-        table: table.clone(),
-        partition: partition.clone(),
-        order: Order::OldestFirst,
-        interval: Interval::ALL,
-        from: std::ops::Bound::Unbounded,
-        rows_max: 1,
-        bytes_max: 1,
-        consistency: Consistency::LocalQuorum,
-        hedge_after: None,
-        ahead: false,
-    };
-    stage.cluster.scan(scan).await.is_ok_and(|page| !page.rows.is_empty())
 }

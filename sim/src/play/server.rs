@@ -15,6 +15,9 @@ use crate::cluster::Link;
 const ROUNDS_PER_KEEPING: u32 = 10;
 /// Tables that nothing names are looked for once in so many; more often than the server does.
 const ROUNDS_PER_SWEEP: u32 = 150;
+/// Filters and read modes are looked after so often, as the server does; in quiet hours once in so many rounds.
+const ROUTES_EVERY: Duration = Duration::from_secs(5);
+const QUIET_ROUNDS: u32 = 9;
 
 /// Splits go slowly, by small pages: there is time for something to happen between any two of them.
 const SPLITS: SplitLimits = SplitLimits {
@@ -31,17 +34,24 @@ pub(super) struct Server {
     pub(super) link: Link,
     store: Arc<dyn Store>,
     engine: Mutex<Option<Engine>>,
+    /// Until then its filters stay as they are.
+    late_until: Arc<Mutex<Duration>>,
 }
 
 impl Server {
     pub(super) fn new(machine: Machine, link: Link, store: Arc<dyn Store>) -> Self {
-        Self { machine, link, store, engine: Mutex::default() }
+        Self { machine, link, store, engine: Mutex::default(), late_until: Arc::default() }
     }
 
     /// The engine that runs on it; none while there is none.
     pub(super) fn engine(&self) -> Option<Engine> {
         let running = self.machine.is_running();
         self.engine.lock().unwrap_or_else(PoisonError::into_inner).clone().filter(|_| running)
+    }
+
+    /// Lets its filters get old.
+    pub(super) fn keep_filters(&self, until: Duration) {
+        *self.late_until.lock().unwrap_or_else(PoisonError::into_inner) = until;
     }
 
     fn set(&self, engine: Option<Engine>) {
@@ -55,6 +65,9 @@ impl Server {
                 self.set(Some(engine.clone()));
                 self.start_loops(&stage, &engine);
                 self.machine.stopped().await;
+                stage.records.look(&stage);
+                let at_work = stage.records.is_at_work(&engine.server_id());
+                stage.ledger.count(|counts| counts.crashed_at_work += u64::from(at_work));
             }
             self.set(None);
             stage.ledger.count(|counts| counts.crashes += 1);
@@ -92,6 +105,9 @@ impl Server {
         let clock = (Arc::clone(&env.clock), Arc::clone(&env.clock));
         env.spawn.task("refresh", Box::pin(follow(clock.0)));
         env.spawn.task("keeper", Box::pin(keep(clock.1)));
+        let late_until = Arc::clone(&self.late_until);
+        let clock = Arc::clone(&env.clock);
+        env.spawn.task("routes", Box::pin(route(stage.clone(), engine.clone(), clock, late_until)));
         if stage.plot.splits {
             env.spawn
                 .task("detections", Box::pin(detect(stage.clone(), engine.clone(), Arc::clone(&env.clock))));
@@ -141,6 +157,22 @@ async fn split(stage: Stage, engine: Engine, clock: Arc<dyn env::Clock>) {
         }
         let soon = clock.sleep(stage.pace() * 5);
         futures::future::select(Box::pin(engine.split_work()), Box::pin(soon)).await;
+    }
+}
+
+/// Keeps filters up to date, and moves read modes on.
+async fn route(stage: Stage, engine: Engine, clock: Arc<dyn env::Clock>, late_until: Arc<Mutex<Duration>>) {
+    for round in (0_u32..).cycle() {
+        clock.sleep(ROUTES_EVERY).await;
+        if stage.is_slow() && !round.is_multiple_of(QUIET_ROUNDS) {
+            continue;
+        }
+        // What fails is tried again in the next round.
+        if *late_until.lock().unwrap_or_else(PoisonError::into_inner) <= stage.world.now() {
+            let _later = engine.refresh_filters().await;
+        }
+        let moved = engine.advance_read_modes().await.unwrap_or(0);
+        stage.ledger.count(|counts| counts.advanced += moved as u64);
     }
 }
 

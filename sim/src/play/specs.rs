@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use engine::{NamespaceSpec, Shape, SplitPolicy, SplitSpec, SplitStrategy};
+use engine::{
+    NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, Shape, Share, SplitPolicy, SplitSpec,
+    SplitStrategy,
+};
 
 use super::dice::Dice;
 
@@ -48,14 +51,40 @@ fn splitting(dice: &Dice, spec: NamespaceSpec) -> NamespaceSpec {
     let buckets_per_id = if dice.percent(60) { 1 } else { 2 };
     let strategy = [SplitStrategy::Auto, SplitStrategy::EventBucket];
     let split = SplitSpec {
-        policy: if dice.percent(85) { SplitPolicy::Auto } else { SplitPolicy::Manual },
+        policy: if dice.percent(92) { SplitPolicy::Auto } else { SplitPolicy::Manual },
         threshold_bytes: WIDE_BYTES,
         target_bytes: WIDE_BYTES,
         strategy: dice.pick(&strategy).copied().unwrap_or_default(),
         ..SplitSpec::default()
     };
     let shape = Shape { seconds_per_bucket: 900, buckets_per_id, ..spec.shape };
-    NamespaceSpec { shape, split, accept_limit: pick(&[0, 120, 120, 600]), ..spec }
+    NamespaceSpec {
+        shape,
+        split,
+        accept_limit: pick(&[0, 120, 120, 120, 300, 600]),
+        read: any_reading(dice),
+        ..spec
+    }
+}
+
+/// How reads use what was split: gates that are passed within a minute, or never.
+fn any_reading(dice: &Dice) -> ReadSpec {
+    let share = |of: &[u16]| Share::parts(dice.pick(of).copied().unwrap_or(Share::WHOLE));
+    let modes =
+        [ReadMode::Off, ReadMode::Shadow, ReadMode::Shadow, ReadMode::Shadow, ReadMode::Canary, ReadMode::On];
+    let gates = ReadGates {
+        min_compared: dice.between(1, 3),
+        max_fallback_share: share(&[100, 5_000, Share::WHOLE]),
+        min_time: dice.seconds(2, 20),
+        ..ReadGates::default()
+    };
+    ReadSpec {
+        mode: dice.pick(&modes).copied().unwrap_or_default(),
+        policy: if dice.percent(80) { ReadModePolicy::Auto } else { ReadModePolicy::Manual },
+        gates,
+        canary: share(&[2_500, 5_000, 9_000]),
+        compare: share(&[5_000, Share::WHOLE]),
+    }
 }
 
 /// Another configuration: a few things differ.
@@ -76,6 +105,9 @@ pub(super) fn other_spec(dice: &Dice, before: &NamespaceSpec, with_splits: bool)
     }
     if dice.percent(20) {
         spec.split = drawn.split;
+    }
+    if dice.percent(20) {
+        spec.read = ReadSpec { mode: spec.read.mode, ..drawn.read };
     }
     spec
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::evidence::{MISMATCHES, READ_MODES};
 use super::ledger::Ledger;
 use super::plot::Plot;
 use super::records::{Records, SPLITS};
@@ -43,7 +44,7 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) fn new(world: World, cluster: Cluster, servers: Vec<Server>, plot: Plot) -> Self {
-        cluster.watch(SPLITS);
+        cluster.watch(&[SPLITS, READ_MODES, MISMATCHES]);
         let servers = Arc::new(servers.into_iter().map(Arc::new).collect());
         let (ledger, records) = (Ledger::default(), Records::default());
         Self { world, cluster, servers, ledger, plot, records, mood: Arc::default() }
@@ -75,7 +76,16 @@ impl Stage {
 
     /// Waits so long; in quiet hours about fifty times as long, or until they are over.
     pub(super) async fn idle(&self, wait: Duration) {
-        let until = self.world.now() + wait * 50;
+        self.wait(wait, 50).await;
+    }
+
+    /// The same for somebody who has something to look at: in quiet hours ten times as long.
+    pub(super) async fn linger(&self, wait: Duration) {
+        self.wait(wait, 10).await;
+    }
+
+    async fn wait(&self, wait: Duration, times: u32) {
+        let until = self.world.now() + wait * times;
         self.sleep(wait).await;
         while self.is_slow() && self.world.now() < until {
             self.sleep(wait.max(PACE)).await;

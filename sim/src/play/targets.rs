@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use model::{NamespaceName, PartitionKey, Row, TableName, TableRef};
+use model::{PartitionKey, Row, TableName, TableRef};
 use split::{Reason, Record, SplitId, State};
 
 use super::judge::value_of;
+use super::routes::layout_of;
 use super::space::Key;
 use super::specs::SPACES;
 use super::stage::Stage;
@@ -25,6 +26,11 @@ pub(super) fn table_of(id: &SplitId, name: &str) -> Option<TableRef> {
     Some(TableRef { namespace, incarnation, name: TableName::new(name).ok()? })
 }
 
+/// The table of the targets of a split.
+pub(super) fn wide_table_of(id: &SplitId) -> Option<TableRef> {
+    table_of(id, &format!("wide_{}_0", id.time_slice))
+}
+
 /// The table of the targets, and the partitions in it; none before they are planned.
 pub(super) fn targets_of(record: &Record) -> Option<(TableRef, Vec<PartitionKey>)> {
     let (id, post) = (record.id()?, record.post_split_data.as_ref()?);
@@ -41,7 +47,7 @@ pub(super) fn problem_of(stage: &Stage, record: &Record) -> Option<String> {
     let origin = stage.cluster.all_rows(&table_of(&id, &id.time_slice)?, &id.partition)?;
     let (table, partitions) = targets_of(record)?;
     let (strategy, _) = record.post_split_data.as_ref()?.strategy()?;
-    let buckets = buckets_per_id(stage, &id);
+    let buckets = layout_of(stage, &id).map(|layout| layout.shape.buckets_per_id);
     let in_origin: BTreeSet<Item> = origin.iter().map(item_of).collect();
     let mut found: BTreeSet<Item> = BTreeSet::new();
     for (target, partition) in partitions.iter().enumerate() {
@@ -92,15 +98,4 @@ fn is_acknowledged(stage: &Stage, space: &'static str, id: &SplitId, key: &Key) 
             .and_then(|tried| tried.acknowledged)
             .is_some_and(|(generation, _)| generation == known.generation)
     })
-}
-
-/// Into how many buckets the slice of a split spreads events, if any server shows it.
-fn buckets_per_id(stage: &Stage, id: &SplitId) -> Option<u16> {
-    let of = |engine: engine::Engine| {
-        let name: &NamespaceName = &id.namespace;
-        engine.get_namespace(name).ok().filter(|space| space.incarnation == id.incarnation)?;
-        let slices = engine.list_slices(name).ok()?;
-        slices.iter().find(|info| info.table == id.time_slice).map(|info| info.shape.buckets_per_id)
-    };
-    stage.servers.iter().filter_map(|server| server.engine()).find_map(of)
 }

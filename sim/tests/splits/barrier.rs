@@ -26,7 +26,7 @@ async fn split_behind_a_backfill(world: World, bug: Option<Bug>) -> (bool, u64) 
     let made = here.create_split(&name(), &table, &partition, false).await.expect("asked for");
     let late = async {
         clock.sleep(5 * SECOND).await;
-        write(&there, second, "late".to_owned()).await
+        write(&there, second, "late".to_owned(), 1).await
     };
     let (worked, acknowledged) = futures::join!(here.work_on_splits(), late);
     assert!(worked.expect("it works"), "there is something to do");

@@ -2,6 +2,11 @@
 
 #[cfg(feature = "seeded-bugs")]
 mod barrier;
+mod cleaning;
 mod damage;
+mod dropping;
 mod due;
+#[cfg(feature = "seeded-bugs")]
+mod retiring;
 mod scene;
+mod vanished;

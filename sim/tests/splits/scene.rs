@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use engine::{Engine, EventInput, ItemInput, Member, NamespaceSpec, Options, Shape, SplitSpec, WriteRequest};
-use model::{NamespaceName, PartitionKey, SeriesId};
+use engine::{
+    Engine, EventInput, ItemInput, Member, NamespaceSpec, Options, ReadMode, ReadPage, ReadRequest, ReadSpec,
+    Shape, SplitSpec, WriteRequest,
+};
+use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableName, TableRef};
 use sim::cluster::Link;
 use sim::{Cluster, World};
 
@@ -13,6 +16,8 @@ pub(crate) const SECOND: Duration = Duration::from_secs(1);
 pub(crate) const NANOS: i64 = 1_000_000_000;
 /// Events of the partition.
 pub(crate) const EVENTS: u64 = 40;
+/// About how large each is.
+const EVENT_BYTES: usize = 3_000;
 const BUCKET: u32 = 900;
 
 pub(crate) fn name() -> NamespaceName {
@@ -22,7 +27,8 @@ pub(crate) fn name() -> NamespaceName {
 fn spec() -> NamespaceSpec {
     let shape = Shape { seconds_per_slice: 3_600, seconds_per_bucket: BUCKET, buckets_per_id: 1 };
     let split = SplitSpec { threshold_bytes: 64 << 10, target_bytes: 64 << 10, ..SplitSpec::default() };
-    NamespaceSpec { shape, split, accept_limit: 120 * SECOND, ..NamespaceSpec::default() }
+    let read = ReadSpec { mode: ReadMode::On, ..ReadSpec::default() };
+    NamespaceSpec { shape, split, read, accept_limit: 120 * SECOND, ..NamespaceSpec::default() }
 }
 
 /// A server that follows what others change.
@@ -47,23 +53,53 @@ pub(crate) async fn server(
     (engine, link)
 }
 
-/// Writes an event; whether it was acknowledged.
-pub(crate) async fn write(engine: &Engine, second: i64, id: String) -> bool {
-    let value = Bytes::from(vec![b'v'; 3_000]);
-    let item = ItemInput { key: "k".to_owned(), value, ..ItemInput::default() };
-    let event =
-        EventInput { series: "s".to_owned(), time: Some((second, 0)), event_id: id, items: vec![item] };
+/// Writes an event of so many items; whether it was acknowledged.
+pub(crate) async fn write(engine: &Engine, second: i64, id: String, items: usize) -> bool {
+    let item = |number: usize| {
+        let value = Bytes::from(vec![b'v'; EVENT_BYTES / items]);
+        ItemInput { key: format!("k{number}"), value, ..ItemInput::default() }
+    };
+    let items = (0..items).map(item).collect();
+    let event = EventInput { series: "s".to_owned(), time: Some((second, 0)), event_id: id, items };
     let answer = engine.write_synced(WriteRequest { namespace: name(), events: vec![event] }).await;
     answer.is_ok_and(|answer| answer.accepted == 1)
 }
 
+/// Asks for the first page of the series.
+pub(crate) async fn read(engine: &Engine, page_records: usize) -> ReadPage {
+    let request = ReadRequest {
+        namespace: name(),
+        series: vec![SeriesId::new("s").expect("legal")],
+        interval: Interval::ALL,
+        query: None,
+        page_records,
+        order: Order::NewestFirst,
+        resume: None,
+        total_limit: None,
+        max_latency: None,
+        deadline: None,
+    };
+    engine.read(request).await.expect("read")
+}
+
+/// The table of the targets of splits of this slice.
+pub(crate) fn wide_table(table: &str) -> TableRef {
+    let wide = TableName::new(&format!("wide_{table}_0")).expect("legal");
+    TableRef { namespace: name(), incarnation: 1, name: wide }
+}
+
 /// A partition that is wide and closed: its table, and its events' second.
 pub(crate) async fn wide(world: &World, engine: &Engine) -> (String, PartitionKey, i64) {
+    wide_of(world, engine, 1).await
+}
+
+/// The same of events with so many items.
+pub(crate) async fn wide_of(world: &World, engine: &Engine, items: usize) -> (String, PartitionKey, i64) {
     engine.create_namespace(&name(), spec()).await.expect("made");
     let clock = world.clock();
     let second = clock.wall() / NANOS;
     for number in 0..EVENTS {
-        assert!(write(engine, second, format!("e{number}")).await, "an event of now");
+        assert!(write(engine, second, format!("e{number}"), items).await, "an event of now");
     }
     clock.sleep(1_200 * SECOND).await;
     engine.close_time_of(&name(), i64::MAX).await.expect("closed");
