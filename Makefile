@@ -20,7 +20,7 @@ SCALE ?= m
 # Where it writes to: embedded or cassandra. A node that is started for it stays; `dev/cassandra wipe` removes it.
 BACKEND ?= embedded
 
-demo: ## the main job from nothing: serve, import, read back, check (SCALE=s|m|l BACKEND=embedded|cassandra)
+demo: ## the main job from nothing: import, read, split, compare, move reads, check (SCALE=s|m|l BACKEND=embedded|cassandra)
 	@dev/needs cc $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))
 	@dev/stage build cargo build --release --locked -p cli
 	@$(if $(filter cassandra,$(BACKEND)),dev/cassandra start)
@@ -110,7 +110,7 @@ bench: ## measure (QUICK=1 for a short run)
 	@cargo build --release -p cli
 	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
 
-BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide cassandra-split
+BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide cassandra-split cassandra-split-read
 
 bench-cassandra: ## measure over a real Cassandra, beside its driver (QUICK=1 for a short run)
 	@dev/needs $(CASSANDRA_NEEDS)

@@ -5,18 +5,14 @@
 //! default limits. Nothing refreshes the view meanwhile: a run is shorter than a lease, and each begins with a new one.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
 use engine::{Engine, EventInput, ItemInput, NamespaceSpec, ReadRequest, Shape, WriteRequest};
 use env::{Clock, Env, SystemClock};
 use model::{Interval, NamespaceName, Order, Row, SeriesId, Timestamp};
-use store::{MemoryStore, Store};
-use tempfile::TempDir;
-use tokio::runtime::{Builder, Runtime};
 
-use crate::embedded::{Embedded, RUNTIME_WORKERS};
 use crate::harness::{Sample, Setting, measure};
+use crate::place::{Home, Place};
 use crate::{crowd, workload};
 
 const NAMESPACE: &str = "bench";
@@ -25,29 +21,6 @@ const SHAPE: Shape = Shape { seconds_per_slice: 86_400, seconds_per_bucket: 3_60
 const SERIES_PER_WRITER: u64 = 16;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 const NANOS_PER_EVENT: i64 = 1_000;
-
-/// Where the events are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the embedded store, synced before a write is acknowledged.
-    Disk,
-    /// In memory.
-    Memory,
-}
-
-enum Home {
-    Disk(Embedded, TempDir),
-    Memory(Runtime),
-}
-
-impl Home {
-    fn run<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
-        match self {
-            Self::Disk(embedded, _) => embedded.run(|_| work),
-            Self::Memory(runtime) => runtime.block_on(work),
-        }
-    }
-}
 
 /// How much is written.
 #[derive(Clone, Copy, Debug)]
@@ -79,19 +52,7 @@ impl Local {
     /// Opens it over an empty store.
     pub(crate) fn open(setting: &Setting, place: Place) -> Result<Self> {
         let name = NamespaceName::new(NAMESPACE)?;
-        let (home, store): (_, Arc<dyn Store>) = match place {
-            Place::Disk => {
-                let directory = setting.directory()?;
-                let embedded = Embedded::open(directory.path())?;
-                let store = embedded.run(async |store| Ok(store))?;
-                (Home::Disk(embedded, directory), Arc::new(store))
-            }
-            Place::Memory => {
-                let runtime =
-                    Builder::new_multi_thread().worker_threads(RUNTIME_WORKERS).enable_time().build()?;
-                (Home::Memory(runtime), Arc::new(MemoryStore::new()))
-            }
-        };
+        let (home, store) = Home::open(setting, place)?;
         let engine = home.run(async {
             let engine = Engine::open(store, Env::system()).await?;
             engine
@@ -152,9 +113,7 @@ impl Local {
 
     /// Closes the store and removes what it held.
     pub(crate) fn close(self) {
-        if let Home::Disk(embedded, _directory) = self.home {
-            embedded.close();
-        }
+        self.home.close();
     }
 
     /// Runs `work` under a new lease, which it must not outlast.

@@ -3,19 +3,25 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
 
 mod braid;
+mod buckets;
 mod cassandra;
 mod cli;
 mod counted;
 mod crowd;
+mod divided;
 mod embedded;
 mod filled;
 mod fleet;
 mod harness;
 mod local;
+mod meanwhile;
+mod place;
 mod progress;
 mod question;
 mod raw;
 mod remote;
+mod routed;
+mod series;
 mod small;
 mod splitting;
 mod wide;

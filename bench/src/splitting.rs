@@ -20,7 +20,8 @@ use crate::small::{PAGE_EVENTS, Times};
 use crate::{local, workload};
 
 const NAMESPACE: &str = "bench";
-const SERIES: u64 = 7;
+/// None of the small ones has this number.
+const SERIES: u64 = 999_999_999;
 const WRITE_ROWS: u64 = 500;
 const WRITES: usize = 8;
 /// As splits read and write.
@@ -28,18 +29,31 @@ const PAGE_ROWS: usize = 16_384;
 const PAGE_BYTES: u64 = 1 << 20;
 const BATCH_ROWS: usize = 500;
 const BATCHES: usize = 4;
+/// Once everything is written.
+const ACCEPT_LIMIT: Duration = Duration::from_secs(60);
 const HOUR_NANOS: i64 = 3_600_000_000_000;
 
 /// A wide partition, and an engine that may split it.
 pub(crate) struct Splitting {
-    engine: Engine,
+    pub(crate) engine: Engine,
     store: Arc<dyn Store>,
-    name: NamespaceName,
+    pub(crate) name: NamespaceName,
     table: TableRef,
-    partition: PartitionKey,
+    pub(crate) partition: PartitionKey,
     /// The time of the partition.
     hour: Interval,
     pub(crate) bytes: u64,
+}
+
+/// An engine that splits within these limits.
+pub(crate) async fn open(store: &Arc<dyn Store>, limits: SplitLimits) -> Result<Engine> {
+    let options = Options { splits: limits, ..Options::default() };
+    Ok(Engine::open_with(Arc::clone(store), Env::system(), options).await?)
+}
+
+/// Limits that keep nobody waiting.
+pub(crate) fn without_throttle() -> SplitLimits {
+    SplitLimits { bytes_per_second: u64::MAX / 4, ..SplitLimits::default() }
 }
 
 /// What a split took.
@@ -48,18 +62,28 @@ pub(crate) struct Took {
     pub(crate) all: Duration,
     /// In state `COPYING`.
     pub(crate) copy: Duration,
+    /// Into how many targets.
+    pub(crate) targets: usize,
 }
 
 impl Splitting {
     /// Writes a partition of so many bytes, whose time is closed.
     pub(crate) async fn write(store: Arc<dyn Store>, limits: SplitLimits, bytes: u64) -> Result<Self> {
-        let options = Options { splits: limits, ..Options::default() };
-        let engine = Engine::open_with(Arc::clone(&store), Env::system(), options).await?;
-        let (name, series) = (NamespaceName::new(NAMESPACE)?, workload::series(SERIES)?);
-        let spec = open_for_ever();
+        let engine = open(&store, limits).await?;
+        Self::write_into((engine, store), NAMESPACE, open_for_ever(), bytes).await
+    }
+
+    /// The same in a namespace of this name, which takes events of any age until they are written.
+    pub(crate) async fn write_into(
+        (engine, store): (Engine, Arc<dyn Store>),
+        name: &str,
+        spec: NamespaceSpec,
+        bytes: u64,
+    ) -> Result<Self> {
+        let (name, series) = (NamespaceName::new(name)?, workload::series(SERIES)?);
         engine.create_namespace(&name, spec.clone()).await?;
         // Makes the slice.
-        let first = workload::rows(0, 1)?.pop().context("no row")?;
+        let first = workload::marked_rows(0, 1)?.pop().context("no row")?;
         let time = first.key.event_time;
         let events = vec![local::event(&series, first, time)?];
         engine.write_synced(WriteRequest { namespace: name.clone(), events }).await?;
@@ -71,7 +95,7 @@ impl Splitting {
         let splitting =
             Self { hour, engine, store, name, table, partition, bytes: rows * workload::ROW_LOGICAL_BYTES };
         splitting.fill(rows).await?;
-        let closed = NamespaceSpec { accept_limit: Duration::from_secs(60), ..spec };
+        let closed = NamespaceSpec { accept_limit: ACCEPT_LIMIT, ..spec };
         splitting.engine.update_namespace(&splitting.name, closed, None).await?;
         Ok(splitting)
     }
@@ -79,7 +103,7 @@ impl Splitting {
     async fn fill(&self, rows: u64) -> Result<()> {
         let batches = (0..rows.div_ceil(WRITE_ROWS)).map(|batch| async move {
             let first = batch * WRITE_ROWS;
-            let rows = workload::rows(first, WRITE_ROWS.min(rows - first))?;
+            let rows = workload::marked_rows(first, WRITE_ROWS.min(rows - first))?;
             self.put(&self.table, rows, Durability::Buffered).await
         });
         stream::iter(batches).buffer_unordered(WRITES).try_collect().await
@@ -145,7 +169,8 @@ impl Splitting {
         let between = |from: i64, to: i64| Duration::from_nanos(u64::try_from(to - from).unwrap_or(0));
         let (asked, done) = (since(State::Candidate)?, since(State::Completed)?);
         let copy = between(since(State::Copying)?, since(State::Verifying)?);
-        Ok(Took { all: between(asked, done), copy })
+        let targets = record.post_split_data.as_ref().map_or(0, |post| post.partitions.len());
+        Ok(Took { all: between(asked, done), copy, targets })
     }
 
     /// Reads all of it.
@@ -198,8 +223,8 @@ impl Splitting {
     }
 }
 
-/// Takes events of any age for ever, and calls nothing wide by itself.
-fn open_for_ever() -> NamespaceSpec {
+/// Takes events of any age for ever.
+pub(crate) fn open_for_ever() -> NamespaceSpec {
     NamespaceSpec {
         shape: Shape { seconds_per_slice: 86_400, seconds_per_bucket: 3_600, buckets_per_id: 1 },
         accept_limit: Duration::ZERO,

@@ -136,7 +136,11 @@ pub(crate) fn aggregate(
 
 /// The hour of the workload.
 fn hour() -> Result<v1::TimeInterval> {
-    let interval = interval()?;
+    time_interval(interval()?)
+}
+
+/// A stretch of time, as a request names it.
+pub(crate) fn time_interval(interval: Interval) -> Result<v1::TimeInterval> {
     Ok(v1::TimeInterval { start: Some(time(interval.start())?), end: Some(time(interval.end())?) })
 }
 

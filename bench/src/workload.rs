@@ -67,6 +67,15 @@ pub(crate) fn rows(first: u64, count: u64) -> Result<Vec<Row>> {
     (first..first + count).map(row).collect()
 }
 
+/// The same, with the marked value in one event of [`MARKED_EVERY`].
+pub(crate) fn marked_rows(first: u64, count: u64) -> Result<Vec<Row>> {
+    let mut rows = rows(first, count)?;
+    for (_, row) in (first..).zip(&mut rows).filter(|(event, _)| is_marked(*event)) {
+        row.value = marked_value();
+    }
+    Ok(rows)
+}
+
 /// The rows of large events `first` and following.
 pub(crate) fn large_rows(first: u64, count: u64) -> Result<Vec<Row>> {
     let parts = rows(first * LARGE_VALUES, count * LARGE_VALUES)?;
@@ -122,7 +131,8 @@ pub(crate) const fn is_marked(event: u64) -> bool {
     event.is_multiple_of(MARKED_EVERY)
 }
 
-fn time(event: u64) -> Result<Timestamp> {
+/// When an event happened.
+pub(crate) fn time(event: u64) -> Result<Timestamp> {
     Ok(Timestamp::from_nanos(i64::try_from(FIRST_NANOS + event * NANOS_PER_EVENT)?)?)
 }
 
@@ -198,6 +208,8 @@ mod tests {
     fn the_marked_value_is_as_long_as_others_and_none_of_them() {
         assert_eq!(marked_value().len(), VALUE_BYTES);
         assert!(rows(0, 1_000).unwrap().iter().all(|row| row.value != marked_value()));
+        let marked = |rows: Vec<Row>| rows.iter().filter(|row| row.value == marked_value()).count();
+        assert_eq!((marked(marked_rows(1, 9_999).unwrap()), marked(marked_rows(9_999, 3).unwrap())), (0, 1));
     }
 
     #[test]

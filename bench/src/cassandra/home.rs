@@ -3,7 +3,9 @@
 //! The server makes every table, also those that the raw driver writes: so both sides have the same schema, whatever it
 //! is, and nothing of it is repeated here.
 
-use anyhow::{Context, Result};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
 use env::{Random, SystemRandom};
 use store_cassandra::Options;
 use tempfile::TempDir;
@@ -19,6 +21,9 @@ const PREFIX: &str = "bench";
 const DIGITS_BOUND: u64 = 0x10_0000;
 /// Its one event has the table made. No question reads it.
 const FIRST_SERIES: u64 = 999_999_998;
+
+/// What runs the node's own tool.
+const DEV_CASSANDRA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dev/cassandra");
 
 /// A prefix of keyspaces that nobody else has.
 pub(crate) struct Home {
@@ -65,6 +70,20 @@ impl Home {
             keyspace_prefix: self.prefix.clone(),
             ..Options::default()
         }
+    }
+
+    /// Has the node write down and compact all tables of these namespaces, each of which was made once.
+    pub(crate) fn compact(&self, namespaces: &[&str]) -> Result<()> {
+        for namespace in namespaces {
+            let keyspace = format!("{}_{namespace}_1", self.prefix);
+            for verb in ["flush", "compact"] {
+                let ran = Command::new(DEV_CASSANDRA).args(["nodetool", verb, &keyspace]).output();
+                let ran = ran.with_context(|| format!("cannot run {DEV_CASSANDRA}"))?;
+                let said = String::from_utf8_lossy(&ran.stderr);
+                ensure!(ran.status.success(), "nodetool {verb} {keyspace} failed: {}", said.trim());
+            }
+        }
+        Ok(())
     }
 
     fn drop_keyspaces(&self) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 
+use super::beside::Beside;
 use super::goal::{Goal, Judged, judge};
 use super::rounds::Runs;
 
@@ -61,6 +62,8 @@ pub(crate) struct Answer {
     pub(crate) runs: Vec<Runs>,
     /// The goals beside what was measured.
     pub(crate) judged: Vec<Judged>,
+    /// Ways beside each other, where that says it best.
+    pub(crate) beside: Option<Beside>,
     /// What a reader of the figures has to know.
     pub(crate) notes: Vec<String>,
 }
@@ -69,7 +72,13 @@ impl Answer {
     /// Judges the rounds.
     pub(crate) fn new(question: &'static str, unit: Unit, runs: Vec<Runs>, goals: &[Goal]) -> Result<Self> {
         let judged = goals.iter().map(|goal| judge(goal, &runs)).collect::<Result<Vec<_>>>()?;
-        Ok(Self { question, unit, runs, judged: judged.concat(), notes: Vec::new() })
+        Ok(Self { question, unit, runs, judged: judged.concat(), beside: None, notes: Vec::new() })
+    }
+
+    /// Shows ways beside each other.
+    pub(crate) fn beside(mut self, beside: Beside) -> Self {
+        self.beside = Some(beside);
+        self
     }
 
     /// Adds what a reader has to know.

@@ -3,6 +3,7 @@
 //! Written by hand, because it is one small object of text and finite numbers.
 
 use super::answer::Answer;
+use super::beside::{Beside, Line};
 use super::goal::Judged;
 use super::machine::Machine;
 use super::rounds::Runs;
@@ -10,7 +11,7 @@ use super::setting::Setting;
 
 /// One object with everything that the report shows, and each round by itself.
 pub(crate) fn json(answer: &Answer, setting: &Setting, machine: &Machine) -> String {
-    object(&[
+    let mut members = vec![
         ("question", text(answer.question)),
         ("quick", setting.quick.to_string()),
         ("rounds", setting.rounds.to_string()),
@@ -21,7 +22,20 @@ pub(crate) fn json(answer: &Answer, setting: &Setting, machine: &Machine) -> Str
         ("sides", array(answer.runs.iter().map(side))),
         ("goals", array(answer.judged.iter().map(goal))),
         ("notes", array(answer.notes.iter().map(|note| text(note)))),
-    ])
+    ];
+    if let Some(shown) = &answer.beside {
+        members.push(("beside", beside(shown)));
+    }
+    object(&members)
+}
+
+fn beside(shown: &Beside) -> String {
+    let line = |line: &Line| {
+        let figures = line.rounds.iter().map(|rounds| array(rounds.iter().copied().map(number)));
+        let ways: Vec<(&str, String)> = shown.ways.iter().copied().zip(figures).collect();
+        object(&[("what", text(&line.what)), ("ways", object(&ways))])
+    };
+    array(shown.lines.iter().map(line))
 }
 
 fn side(runs: &Runs) -> String {
@@ -89,6 +103,13 @@ mod tests {
         let machine = Machine { cores: 2, load: 0.5, sync: Duration::from_millis(2) };
         let expect = include_str!("../../golden/report.json").trim_end();
         assert_eq!(json(&example(), &setting, &machine), expect);
+    }
+
+    #[test]
+    fn ways_are_shown_with_all_their_rounds() {
+        let line = Line { what: "drain, ms".to_owned(), rounds: vec![vec![1.0, 2.5], Vec::new()] };
+        let shown = Beside { ways: vec!["off", "on"], lines: vec![line] };
+        assert_eq!(beside(&shown), r#"[{"what":"drain, ms","ways":{"off":[1,2.5],"on":[]}}]"#);
     }
 
     #[test]

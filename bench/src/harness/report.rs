@@ -8,7 +8,7 @@ use super::table::table;
 
 const MIB: f64 = (1 << 20) as f64;
 
-/// Two tables: what each side did, and how that stands against the goals; then the notes.
+/// Tables: what each side did, how that stands against the goals, ways beside each other where there are any; then the notes.
 pub(crate) fn report(answer: &Answer) -> String {
     let mut text = String::new();
     if !answer.runs.is_empty() {
@@ -23,6 +23,10 @@ pub(crate) fn report(answer: &Answer) -> String {
             text.push('\n');
         }
         text.push_str(&table(&["goal", "measured", "min..max", "wanted", ""], &goals));
+    }
+    if let Some(beside) = &answer.beside {
+        text.push('\n');
+        text.push_str(&beside.text());
     }
     for note in &answer.notes {
         text.push_str(&format!("  note: {note}\n"));

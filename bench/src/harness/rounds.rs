@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result};
 
-use super::latency::Latency;
+use super::latency::{Latency, Percentile, micros};
 use super::measure::Sample;
 
 /// One way to do the work of a question.
@@ -64,6 +64,12 @@ impl Runs {
     pub(crate) fn memory_peak(&self) -> u64 {
         self.samples.iter().map(|sample| sample.memory_peak).max().unwrap_or(0)
     }
+}
+
+/// This percentile of the calls of a side in each round, in microseconds; none where no such side timed any.
+pub(crate) fn micros_of(all: &[Runs], side: &str, percentile: Percentile) -> Vec<f64> {
+    let runs = all.iter().filter(|runs| runs.side == side);
+    runs.flat_map(Runs::latencies).map(|latency| micros(percentile.of(latency))).collect()
 }
 
 /// Runs every side once per round, and tells `progress` about each run.

@@ -10,7 +10,8 @@ use anyhow::{Context, Result};
 
 use super::Question;
 use crate::harness::{Answer, Goal, Runs, Setting, Side, Spread, Unit, interleave, median_range};
-use crate::local::{Local, Place, Writes};
+use crate::local::{Local, Writes};
+use crate::place::Place;
 use crate::{progress, small};
 
 pub(crate) const QUESTION: Question = Question {
@@ -151,7 +152,7 @@ fn notes(place: &str, runs: &[Runs]) -> Result<Vec<String>> {
 }
 
 /// A median with the range in which it lies, and whether that says more than that there is noise.
-fn within(percent: &[f64]) -> Result<String> {
+pub(super) fn within(percent: &[f64]) -> Result<String> {
     let median = Spread::of(percent.iter().copied()).context("no round was run")?.median;
     Ok(match median_range(percent.iter().copied()) {
         None => format!("{median:.2} % (too few rounds to say how sure)"),

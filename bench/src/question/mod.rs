@@ -3,21 +3,27 @@
 mod cassandra_drain;
 mod cassandra_read;
 mod cassandra_split;
+mod cassandra_split_read;
 mod cassandra_wide;
 mod cassandra_write;
 mod checks;
 mod count;
 mod drain;
 mod fairness;
+mod filter;
 mod first_page;
 mod grpc_ingest;
 mod ingest;
 mod metadata_load;
 mod partial;
+mod published;
+mod route_cost;
 mod scan;
 mod search;
+mod shadow;
 mod split;
 mod split_fairness;
+mod split_read;
 mod start;
 
 use anyhow::Result;
@@ -47,6 +53,11 @@ pub(crate) const ALL: &[Question] = &[
     partial::QUESTION,
     split::QUESTION,
     split_fairness::QUESTION,
+    filter::QUESTION,
+    route_cost::QUESTION,
+    shadow::QUESTION,
+    split_read::QUESTION,
+    published::QUESTION,
     checks::QUESTION,
     metadata_load::QUESTION,
     cassandra_write::QUESTION,
@@ -54,5 +65,6 @@ pub(crate) const ALL: &[Question] = &[
     cassandra_read::QUESTION,
     cassandra_wide::QUESTION,
     cassandra_split::QUESTION,
+    cassandra_split_read::QUESTION,
     start::QUESTION,
 ];

@@ -18,7 +18,7 @@ use super::Question;
 use crate::embedded::Embedded;
 use crate::harness::{Answer, Goal, Runs, Sample, Setting, Side, Unit, interleave, measure};
 use crate::progress;
-use crate::splitting::Splitting;
+use crate::splitting::{Splitting, without_throttle};
 
 pub(crate) const QUESTION: Question = Question {
     name: "split",
@@ -72,7 +72,10 @@ fn answer(setting: &Setting) -> Result<Answer> {
 }
 
 /// Does `work` with an empty store.
-fn opened<T>(setting: &Setting, work: impl FnOnce(Arc<dyn Store>, &Runtime) -> Result<T>) -> Result<T> {
+pub(super) fn opened<T>(
+    setting: &Setting,
+    work: impl FnOnce(Arc<dyn Store>, &Runtime) -> Result<T>,
+) -> Result<T> {
     let directory = setting.directory()?;
     let embedded = Embedded::open(directory.path())?;
     let store: Arc<dyn Store> = Arc::new(embedded.run(async |store| Ok(store))?);
@@ -98,8 +101,7 @@ pub(crate) fn compared(
     bytes: u64,
     runtime: &Runtime,
 ) -> Result<Vec<Runs>> {
-    let limits = SplitLimits { bytes_per_second: u64::MAX / 4, ..SplitLimits::default() };
-    let splitting = &runtime.block_on(Splitting::write(store, limits, bytes))?;
+    let splitting = &runtime.block_on(Splitting::write(store, without_throttle(), bytes))?;
     let copy = Cell::new(Duration::ZERO);
     let split = || {
         measure(|| {

@@ -5,19 +5,17 @@
 //! one process over the embedded store, as in a server, without the wire, which would hide the most.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use engine::SplitLimits;
-use env::Env;
 use model::SeriesId;
 use store::Store;
 use tokio::runtime::Runtime;
-use tokio::sync::oneshot;
 
 use super::Question;
 use crate::embedded::Embedded;
 use crate::harness::{Answer, Goal, Percentile, Process, Sample, Setting, Side, Unit, interleave};
+use crate::meanwhile::meanwhile;
 use crate::small::{self, EVENTS_PER_SERIES, PAGE_EVENTS};
 use crate::splitting::Splitting;
 use crate::{progress, workload};
@@ -47,14 +45,21 @@ fn answer(setting: &Setting) -> Result<Answer> {
         let splitting = Splitting::write(store, SplitLimits::default(), bytes).await?;
         for number in 0..SERIES {
             let rows = workload::rows(number * EVENTS_PER_SERIES, EVENTS_PER_SERIES)?;
-            splitting.write_small(workload::series(number + FIRST_SMALL)?, rows).await?;
+            splitting.write_small(workload::series(number)?, rows).await?;
         }
         Ok::<_, anyhow::Error>(Arc::new(splitting))
     })?;
-    let asked = asked(setting.size(READS, READS_QUICK))?;
+    let asked = small::asked(SERIES, setting.size(READS, READS_QUICK))?;
     let sides = vec![
         Side::new(CONTROL, || read(runtime, &splitting, &asked)),
-        Side::new(SUBJECT, || beside(runtime, &splitting, || read(runtime, &splitting, &asked))),
+        Side::new(SUBJECT, || {
+            let wide = Arc::clone(&splitting);
+            let again = move || {
+                let wide = Arc::clone(&wide);
+                async move { wide.split().await.map(|_| 1) }
+            };
+            Ok(meanwhile(runtime, again, || read(runtime, &splitting, &asked))?.0)
+        }),
     ];
     let runs = interleave(setting.rounds, sides, progress::run(QUESTION.name, Unit::Events))?;
     let slowdown = Goal::Slowdown {
@@ -77,47 +82,6 @@ fn answer(setting: &Setting) -> Result<Answer> {
     Ok(answer)
 }
 
-/// The wide one has a smaller number.
-const FIRST_SMALL: u64 = 1_000;
-
-fn asked(reads: u64) -> Result<Vec<SeriesId>> {
-    let asked = small::asked(SERIES, reads)?;
-    let number = |series: &SeriesId| -> Result<u64> {
-        let digits = series.as_str().rsplit('-').next().context("a series without a number")?;
-        Ok(digits.parse::<u64>()?)
-    };
-    asked.iter().map(|series| workload::series(number(series)? + FIRST_SMALL)).collect()
-}
-
 fn read(runtime: &Runtime, splitting: &Splitting, asked: &[SeriesId]) -> Result<Sample> {
     small::timed(Process::This, || runtime.block_on(splitting.read_small(asked)))
-}
-
-/// Runs `work` while the wide partition is split over and over.
-fn beside(
-    runtime: &Runtime,
-    splitting: &Arc<Splitting>,
-    work: impl FnOnce() -> Result<Sample>,
-) -> Result<Sample> {
-    let over = Arc::new(AtomicBool::new(false));
-    let (done, ended) = oneshot::channel();
-    let (stop, wide) = (Arc::clone(&over), Arc::clone(splitting));
-    let task = async move {
-        let splits = async {
-            while !stop.load(Ordering::Relaxed) {
-                wide.split().await?;
-            }
-            Ok::<(), anyhow::Error>(())
-        };
-        // Whoever waits for it has failed already if nobody does.
-        let _unheard = done.send(splits.await);
-    };
-    {
-        let _inside = runtime.enter();
-        Env::system().spawn.task("bench-split", Box::pin(task));
-    }
-    let sample = work();
-    over.store(true, Ordering::Relaxed);
-    runtime.block_on(ended).map_err(|_| anyhow!("the splits ended without a word"))??;
-    sample
 }
