@@ -343,6 +343,8 @@ impl Engine {
 
     /// Leaves the others: to be called when this server takes no more requests.
     pub async fn leave(&self) -> Result<()> {
-        self.catalog.leave().await
+        let written = self.comparer.write_down().await;
+        self.catalog.leave().await?;
+        written
     }
 }

@@ -78,12 +78,14 @@ impl Comparer {
             .map(|gate| format!("{} is {}, wanted {}", gate.name, gate.found, gate.wanted))
             .collect();
         if !failing.is_empty() {
-            let message = format!(
-                "reads of `{}` stay {}: {}; let them be read, or compare all splits with `braid readmode compare`",
-                name.as_str(),
-                info.mode.name(),
-                failing.join("; ")
-            );
+            let differs = info.gates.iter().any(|gate| gate.name == "max_differ_bytes" && !gate.passed);
+            let advice = if differs {
+                "see `braid readmode mismatches`, and when the cause is found begin anew with `braid readmode rollback --to shadow`"
+            } else {
+                "let them be read, or compare all splits with `braid readmode compare`"
+            };
+            let (name, mode, failing) = (name.as_str(), info.mode.name(), failing.join("; "));
+            let message = format!("reads of `{name}` stay {mode}: {failing}; {advice}");
             return Err(Error::new(Reason::ReadModeGateFailed, message));
         }
         if !validate_only {
@@ -183,6 +185,11 @@ impl Comparer {
             self.catalog.forget_evidence(&which, dataset.record.mode.epoch).await?;
         }
         Ok(moved)
+    }
+
+    /// Writes down what was seen, before this server leaves the others.
+    pub(crate) async fn write_down(&self) -> Result<()> {
+        self.notes.write(&self.catalog).await
     }
 
     /// The confirmed differences of a namespace, newest first.

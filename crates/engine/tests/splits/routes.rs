@@ -114,10 +114,10 @@ async fn without_a_lease_the_origin_is_read() {
         store::layer::Fault::Refuse,
     ));
     let reading = world.engine.read(ReadRequest { page_records: 1_000, ..request("hot") });
-    let page = world.during(reading).await.unwrap();
+    let page = world.during(Box::pin(reading)).await.unwrap();
     assert_eq!(page.events, newest);
     assert_eq!((page.cost.targets, page.cost.fallbacks), (0, 1));
-    let explained = world.during(world.engine.explain(request("hot"))).await.unwrap();
+    let explained = world.during(Box::pin(world.engine.explain(request("hot")))).await.unwrap();
     assert_eq!(explained.groups[0].partitions[0].route.fallback, Some(Fallback::NoLease));
 }
 
@@ -159,10 +159,10 @@ async fn another_server_knows_when_it_next_looks_and_the_own_one_at_once() {
     assert!(read().await, "filters are read before the first request");
     // A second split, by the first server: the other one has not heard of it.
     world.engine.retire_split(&name(), &id("hot"), false).await.unwrap();
-    world.during_of(&[&world.engine, &other], world.work()).await;
+    world.during_of(&[&world.engine, &other], Box::pin(world.work())).await;
     assert!(!read().await);
     world.engine.retry_split(&name(), &id("hot"), false).await.unwrap();
-    world.during_of(&[&world.engine, &other], world.work()).await;
+    world.during_of(&[&world.engine, &other], Box::pin(world.work())).await;
     assert_eq!(world.state("hot").await, State::Completed);
     assert!(world.read("hot").await[0].cost.targets > 0);
     world.clock.advance(SECOND * 5);

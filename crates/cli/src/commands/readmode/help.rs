@@ -39,7 +39,7 @@ is what lets reads move on again.";
 pub(super) const COMPARE: &str = "\
 Examples:
   braid readmode compare -n plays
-  braid readmode compare -n plays --at-once 50
+  braid readmode compare -n plays --at-once 1     where splits are large: a call has a minute
   braid readmode compare -n plays && braid readmode advance -n plays
 
 Reads the origin and the targets of every completed split and compares them, a few splits
