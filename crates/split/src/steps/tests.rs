@@ -104,11 +104,16 @@ fn a_completed_split_is_compared_again_and_then_rests() {
     assert!(record.bears(8) && !record.bears(9));
 }
 
-#[test]
-fn targets_that_are_out_of_use_go_after_a_while() {
+/// One that was completed, and is out of use.
+fn retired() -> Record {
     let verified =
         planned(&candidate().claimed(KEY, AT)).goes_on(State::Copying, AT).goes_on(State::Verifying, AT);
-    let retired = verified.completed(None, AT).retiring(Why::new(Reason::ByHand, "no"), AT).retired(AT);
+    verified.completed(None, AT).retiring(Why::new(Reason::ByHand, "no"), AT).retired(AT)
+}
+
+#[test]
+fn targets_that_are_out_of_use_go_after_a_while() {
+    let retired = retired();
     let garbage = retired.garbage.clone();
     assert_eq!(
         garbage.iter().map(|one| (one.start_event_bucket, one.targets)).collect::<Vec<_>>(),
@@ -120,7 +125,7 @@ fn targets_that_are_out_of_use_go_after_a_while() {
 
 #[test]
 fn garbage_that_cannot_be_deleted_waits_and_nothing_is_due_behind_it() {
-    let retired = planned(&candidate().claimed(KEY, AT)).retired(AT);
+    let retired = retired();
     let later = retired.due().unwrap() + 60;
     let put_off = retired.put_off_with_garbage(later, None);
     assert_eq!((put_off.due(), put_off.next), (Some(later), None));
