@@ -19,6 +19,8 @@ use crate::cluster::Options;
 use crate::world::{Failure, Hardware};
 
 const SERVERS: usize = 3;
+/// Rounds that a play of splits goes on at most where none was finished.
+const MORE_ROUNDS: u64 = 3;
 
 /// How a play ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,7 +63,11 @@ async fn act(world: World, plot: Plot, lines: usize) -> Ended {
     }
     start_actors(&stage, &dice);
     let nemesis = Nemesis { stage: stage.clone(), dice: Dice::new(&world, "long nemesis") };
-    for _ in 0..dice.between(2, 4) {
+    let rounds = dice.between(2, 4);
+    for round in 0..rounds + MORE_ROUNDS {
+        if round >= rounds && !stage.lacks_a_split() {
+            break;
+        }
         stage.set_mood(Mood::Busy);
         stage.sleep(dice.seconds(40, 120)).await;
         stage.set_mood(Mood::Quiet);

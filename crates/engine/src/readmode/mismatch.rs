@@ -59,8 +59,9 @@ impl Catalog {
     pub(crate) async fn keep_mismatch(&self, dataset: &Dataset, mismatch: &Mismatch) -> Result<()> {
         let group = group(&dataset.namespace.name, dataset.namespace.incarnation);
         let newest_first = u64::MAX - u64::try_from(mismatch.time).unwrap_or(0);
-        let key = MetaKey::new(group.clone(), format!("{newest_first:020}/{}", mismatch.server));
-        // One that is there was found by the same server in the same moment.
+        // A server may find several in the same moment.
+        let own = env::fresh_id(&*self.env.random);
+        let key = MetaKey::new(group.clone(), format!("{newest_first:020}/{own}"));
         self.store.meta_cas(&key, None, MetaChange::Put(encode(mismatch)?)).await?;
         for old in self.range(group.as_bytes()).await?.into_iter().skip(KEPT) {
             let key = MetaKey::new(group.clone(), old.name);
