@@ -40,11 +40,9 @@ enum Fate {
 
 impl Client {
     pub(super) async fn live(mut self) {
-        // Busy minutes begin with one as long as nothing was split.
-        let mut was_slow = true;
+        let mut is_first = true;
         while !self.stage.is_over() {
-            let begins = std::mem::replace(&mut was_slow, self.stage.is_slow()) && !was_slow;
-            let bursts = (begins && self.stage.lacks_a_split()) || self.dice.percent(BURSTS_PERCENT);
+            let bursts = std::mem::take(&mut is_first) || self.dice.percent(BURSTS_PERCENT);
             if self.stage.plot.splits && bursts {
                 self.burst().await;
             } else {

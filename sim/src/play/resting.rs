@@ -114,8 +114,10 @@ async fn all_rest(stage: &Stage) {
 
 /// Whether nothing more happens to it by itself soon, but comparisons.
 fn is_at_rest(record: &Record) -> bool {
-    // Nothing is paused any more.
-    let waits = has_reason(record, &[Reason::NotClosed, Reason::PolicyOff, Reason::Blocked, Reason::Disk]);
+    let waits = has_reason(
+        record,
+        &[Reason::NotClosed, Reason::PolicyOff, Reason::Blocked, Reason::Disk, Reason::Paused],
+    );
     match record.state {
         State::Completed | State::Rejected | State::Retired | State::Expired => true,
         State::Candidate => waits,

@@ -19,8 +19,6 @@ use crate::cluster::Options;
 use crate::world::{Failure, Hardware};
 
 const SERVERS: usize = 3;
-/// Rounds that a play of splits goes on at most where none was finished.
-const MORE_ROUNDS: u64 = 3;
 
 /// How a play ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,11 +61,7 @@ async fn act(world: World, plot: Plot, lines: usize) -> Ended {
     }
     start_actors(&stage, &dice);
     let nemesis = Nemesis { stage: stage.clone(), dice: Dice::new(&world, "long nemesis") };
-    let rounds = dice.between(2, 4);
-    for round in 0..rounds + MORE_ROUNDS {
-        if round >= rounds && !stage.lacks_a_split() {
-            break;
-        }
+    for _ in 0..dice.between(2, 4) {
         stage.set_mood(Mood::Busy);
         stage.sleep(dice.seconds(40, 120)).await;
         stage.set_mood(Mood::Quiet);

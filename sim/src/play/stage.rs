@@ -69,11 +69,6 @@ impl Stage {
         self.mood.load(Ordering::Relaxed) >= 2
     }
 
-    /// Whether this is a play of splits, and none was finished so far.
-    pub(super) fn lacks_a_split(&self) -> bool {
-        self.plot.splits && self.ledger.open().counts.completed == 0
-    }
-
     /// How long a server waits between two looks.
     pub(super) fn pace(&self) -> Duration {
         if self.is_slow() { SLOW_PACE } else { PACE }
