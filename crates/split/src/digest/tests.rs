@@ -44,6 +44,37 @@ fn the_checksum_never_changes() {
 /// Made with the Python package `blake3`.
 const GOLDEN: &str = "c3aeb66522083264ad34c3bf1f206ea8";
 
+/// Made with the Python packages `xxhash` and `blake3`; `docs/formats/splits.md` shows it.
+const VECTOR: &str = include_str!("../../golden/vector.txt");
+
+#[test]
+fn the_published_vector_holds() {
+    let bytes = |text: &str| -> Vec<u8> {
+        let text = text.trim_start_matches('-');
+        (0..text.len() / 2).map(|at| u8::from_str_radix(&text[2 * at..2 * at + 2], 16).unwrap()).collect()
+    };
+    let key = DigestKey::new(std::array::from_fn(|at| u8::try_from(at).unwrap()));
+    let by_hash = crate::Strategy::EventBucket { target_event_buckets: 3 };
+    let by_time =
+        crate::Strategy::TimeRange { boundaries: vec![1_774_681_200_000_000_001, 1_774_681_200_000_000_003] };
+    let mut rows = Vec::new();
+    let lines: Vec<Vec<&str>> =
+        VECTOR.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(' ').collect()).collect();
+    for line in lines.iter().filter(|line| line[0] != "=") {
+        let row = row(line[0].parse().unwrap(), line[1], line[2], &bytes(line[3]), &bytes(line[4]));
+        let (time, id) = (row.key.event_time.nanos(), row.key.event_id.as_bytes());
+        let hash = model::hash::event_hash(id);
+        assert_eq!((format!("{hash:016x}").as_str(), (hash % 4).to_string().as_str()), (line[5], line[6]));
+        let targets = [&by_hash, &by_time].map(|strategy| (32 + strategy.target_of(time, id, 4)).to_string());
+        assert_eq!(targets, [line[7], line[8]]);
+        assert_eq!(digest_with(key, std::slice::from_ref(&row)).checksum_hex(), line[9]);
+        rows.push(row);
+    }
+    let whole = digest_with(key, &rows);
+    let shown = [whole.rows.to_string(), whole.bytes.to_string(), whole.checksum_hex()];
+    assert_eq!(shown.as_slice(), &lines.last().unwrap()[1..]);
+}
+
 #[test]
 fn parts_that_move_from_one_field_to_the_next_are_seen() {
     let base = digest(&[row(1, "ab", "c", b"d", b"")]);
