@@ -19,6 +19,7 @@ use crate::readmode::{Comparer, Notes};
 use crate::reads::Reads;
 use crate::route::Router;
 use crate::split::{SplitLimits, Splits};
+use crate::tune::Tuner;
 use crate::view::{AuditLine, Cause, Me, Member, ServerInfo, Standing};
 use crate::write::{WriteQueue, write_queued, write_synced};
 use crate::{
@@ -30,11 +31,12 @@ use crate::{
 /// Namespaces, writes and reads over one store. Cheap to clone.
 #[derive(Clone)]
 pub struct Engine {
-    catalog: Arc<Catalog>,
-    store: Arc<dyn Store>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) store: Arc<dyn Store>,
     queue: Arc<WriteQueue>,
     reads: Arc<Reads>,
     pub(crate) splits: Arc<Splits>,
+    pub(crate) tuner: Arc<Tuner>,
     router: Arc<Router>,
     comparer: Arc<Comparer>,
     metrics: Arc<Metrics>,
@@ -94,8 +96,9 @@ impl Engine {
             Arc::clone(&splits),
             limits,
         );
+        let tuner = Arc::new(Tuner::new(Arc::clone(&catalog)));
         let (reads, cause) = (Arc::new(reads), Arc::default());
-        Ok(Self { catalog, store, queue, reads, splits, router, comparer, metrics, env, cause })
+        Ok(Self { catalog, store, queue, reads, splits, tuner, router, comparer, metrics, env, cause })
     }
 
     /// A handle whose changes are audited as asked for by this cause.
@@ -108,6 +111,7 @@ impl Engine {
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.metrics.register(registry);
         self.splits.metrics.register(registry);
+        self.tuner.metrics.register(registry);
         self.router.metrics.register(registry);
         self.comparer.metrics.register(registry);
     }
@@ -144,6 +148,7 @@ impl Engine {
         if self.catalog.find(name).is_err() {
             self.metrics.forget(name);
             self.reads.forget(name);
+            self.tuner.metrics.forget(name);
         }
         deleted
     }

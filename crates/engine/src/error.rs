@@ -51,6 +51,12 @@ reasons! {
     SplitNotImmutable = "SPLIT_NOT_IMMUTABLE",
     /// The split is not in a state that allows it.
     SplitRefused = "SPLIT_REFUSED",
+    /// The namespace has no proposal of this number.
+    ProposalNotFound = "PROPOSAL_NOT_FOUND",
+    /// The proposal is decided, or what it rested on holds no more.
+    ProposalStale = "PROPOSAL_STALE",
+    /// The time that is asked for may still be written to.
+    TimeNotClosed = "TIME_NOT_CLOSED",
     /// Reads cannot move on to targets yet.
     ReadModeGateFailed = "READ_MODE_GATE_FAILED",
     /// Copies of the same events differ.

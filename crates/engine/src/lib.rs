@@ -3,7 +3,7 @@
 //! In flow order: `view` (the log of changes that all servers follow), [`namespace`] and `catalog` (what exists), `block` (ids that are
 //! refused), `write` (validate, place,
 //! batch, store), `route` (origin or targets), `read` (cover, scan in parallel, merge, page), `readmode` (how reads move to
-//! targets). [`Engine`] is the handle to all of it.
+//! targets), `tune` (how future slices are cut), `export` (everything, for other tools). [`Engine`] is the handle to all of it.
 //!
 //! Knows the store only through its trait, time only through `env`, and nothing of wires, ports or tokens.
 
@@ -14,6 +14,8 @@ pub mod clip;
 mod engine;
 mod error;
 mod event;
+mod export;
+mod exports;
 mod histograms;
 pub mod metadata;
 mod metrics;
@@ -26,20 +28,28 @@ mod request;
 mod route;
 mod split;
 mod splits;
+mod tune;
+mod tuning;
 mod view;
 mod write;
 
 #[cfg(feature = "seeded-bugs")]
 pub use self::split::Bug;
 pub use self::split::SplitLimits;
+pub use self::tune::{Namespaced, Simulation, Tuned, TuningStatus};
+pub use ::tune::State as ProposalState;
 pub use block::{BLOCKS_MAX, BLOCKS_PER_CHANGE_MAX, Block, NewBlock};
 pub use catalog::Backfill;
 pub use engine::{Engine, Options};
 pub use error::{Error, Reason, Result};
 pub use event::{EVENTS_MAX, Event, EventInput, ITEMS_MAX, Item, ItemInput, Refusal};
+pub use export::{
+    EXPORT_PARTITIONS_MAX, EXPORT_SERIES_MAX, ExportAsked, ExportPage, ExportPart, ExportPlan,
+    ExportPosition, ExportTable, ExportWhich, RowExport, RowsAsked,
+};
 pub use namespace::{
     Namespace, NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, Shape, Share, SplitLayout,
-    SplitPolicy, SplitSpec, SplitStrategy,
+    SplitPolicy, SplitSpec, SplitStrategy, TunePolicy, TuneSpec,
 };
 pub use query::{Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, SearchQuery};
 pub use read::{ReadLimits, VIEW_STALE};

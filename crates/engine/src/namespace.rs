@@ -2,6 +2,7 @@
 
 mod read;
 mod split;
+mod tune;
 
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use crate::{Error, Result};
 
 pub use read::{ReadGates, ReadMode, ReadModePolicy, ReadSpec, Share};
 pub use split::{SplitLayout, SplitPolicy, SplitSpec, SplitStrategy};
+pub use tune::{TunePolicy, TuneSpec};
 
 const DAY: Duration = Duration::from_secs(86_400);
 /// Longest duration that any setting may have: ten years.
@@ -49,6 +51,9 @@ pub struct NamespaceSpec {
     /// How reads use what was split.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read: ReadSpec,
+    /// How large partitions should be, and who changes future slices for it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tune: TuneSpec,
 }
 
 /// The shape asked for; see [`ShapeSpec`].
@@ -88,6 +93,7 @@ impl Default for NamespaceSpec {
             storage: Storage::default(),
             split: SplitSpec::default(),
             read: ReadSpec::default(),
+            tune: TuneSpec::default(),
         }
     }
 }
@@ -126,6 +132,7 @@ impl NamespaceSpec {
             return Err(Error::field("slo", "read_max must be more than 0 and not less than read_target"));
         }
         self.split.check()?;
+        self.tune.check()?;
         self.read.check()
     }
 }

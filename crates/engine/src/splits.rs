@@ -1,6 +1,9 @@
 //! Splits: what operators ask of them.
 
+use std::time::Duration;
+
 use model::{NamespaceName, PartitionKey};
+use split::Detection;
 
 use crate::request::{Split, SplitFilter, SplitPage, SplitSummary, WidePartition};
 use crate::{Engine, Result};
@@ -14,6 +17,27 @@ impl Engine {
     /// Makes candidates of what reads have found; gives back how many detections there were.
     pub async fn take_detections(&self) -> Result<usize> {
         self.splits.take_detections().await
+    }
+
+    /// Takes out what a read has found, to carry it elsewhere; whoever gets it there hands it to [`Engine::note_detection`].
+    pub fn hand_over_detection(&self) -> Option<Detection> {
+        self.splits.hand_over()
+    }
+
+    /// Makes a candidate, durably, of what some server has found so long ago. False where it names nothing that exists, or
+    /// nothing that is wide by the namespace's threshold.
+    pub async fn note_detection(&self, detection: &Detection, age: Duration) -> Result<bool> {
+        self.splits.note(detection, age).await
+    }
+
+    /// Counts a detection that got lost on its way; a later read finds the partition again.
+    pub fn drop_detection(&self) {
+        self.splits.metrics.dropped();
+    }
+
+    /// How many got lost since the start.
+    pub fn detections_dropped(&self) -> u64 {
+        self.splits.metrics.dropped_so_far()
     }
 
     /// Takes up one thing that is due of any split, and brings it to its end; whether there was any. As many of these may run

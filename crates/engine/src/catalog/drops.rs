@@ -70,6 +70,7 @@ impl Catalog {
         self.drop_blocks(left).await?;
         self.forget_evidence(&which, u64::MAX).await?;
         self.forget_mismatches(&which).await?;
+        self.forget_tuning(&which).await?;
         self.change(None, |known, epoch| left_for_good(known, epoch, &which)).await?;
         Ok(())
     }

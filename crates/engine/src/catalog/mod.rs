@@ -15,10 +15,11 @@ mod slices;
 mod spans;
 mod splits;
 mod state;
+mod tuned;
 
 pub use backfill::Backfill;
 pub(crate) use dataset::Dataset;
-pub(crate) use known::{Known, incarnation_of, name_of};
+pub(crate) use known::{Incarnation, Known, incarnation_of, name_of};
 #[cfg(test)]
 pub(crate) use record::NamespaceRecord;
 pub(crate) use retention::{MARGIN, is_past, nanos};

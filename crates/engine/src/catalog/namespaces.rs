@@ -157,7 +157,7 @@ pub(super) fn widest(a: Duration, b: Duration) -> Duration {
 }
 
 /// Adds the segment in which the new shape holds, or replaces one that no slice has used yet.
-fn change_shape(record: &mut NamespaceRecord, present: &Dataset, shape: crate::Shape) {
+pub(super) fn change_shape(record: &mut NamespaceRecord, present: &Dataset, shape: crate::Shape) {
     let newest = record.segments.last().map_or(0, |segment| segment.from);
     match present.end_of_slices() {
         Some(end) if end > newest => record.segments.push(SegmentRecord { from: end, shape }),

@@ -50,6 +50,9 @@ pub(crate) struct NamespaceRecord {
     /// Of the last change by which splits went out of use: whoever has seen it reads none of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) splits_retired: u64,
+    /// The newest proposal of the tuner that was decided on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) tuned: u64,
     /// Since when reads have the mode that they have.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(crate) mode: ModeRecord,
@@ -149,6 +152,7 @@ impl NamespaceRecord {
             reopened: Vec::new(),
             splits_paused: false,
             splits_retired: 0,
+            tuned: 0,
             mode: ModeRecord::default(),
             leaving: Vec::new(),
         }

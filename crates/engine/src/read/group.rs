@@ -101,13 +101,7 @@ impl Source<'_> {
             // A page of each is held.
             (routed.choice, ways) = (Choice::Origin, here());
         }
-        let (count, mut targets, mut reads_origin) = (ways.len(), Vec::new(), false);
-        for leg in ways.iter().flatten() {
-            match leg.place {
-                Place::Target(event_bucket) => targets.push(event_bucket),
-                Place::Origin => reads_origin = true,
-            }
-        }
+        let count = ways.len();
         let share = Measure {
             wanted_rows: measure.wanted_rows.div_ceil(count),
             bytes_max: (measure.bytes_max / count as u64).max(PARTITION_BYTES_FLOOR),
@@ -118,7 +112,7 @@ impl Source<'_> {
             (1, Some(only)) => vec![only.await?],
             (_, first) => try_join_all(first.into_iter().chain(opened)).await?,
         };
-        Ok((Visit { partition, routed, targets, reads_origin, scanned_before: 0 }, readers))
+        Ok((Visit { partition, routed, scanned_before: 0 }, readers))
     }
 
     /// Reads the first page of parts that follow each other.
@@ -131,11 +125,13 @@ impl Source<'_> {
     ) -> Result<PartitionReader> {
         let part = |leg: Leg| match leg.place {
             Place::Origin => Part {
+                place: leg.place,
                 table: self.dataset.table(&group.layout),
                 partition: partition.clone(),
                 interval: leg.interval,
             },
             Place::Target(event_bucket) => Part {
+                place: leg.place,
                 table: self.dataset.wide_table(&group.layout),
                 partition: PartitionKey { event_bucket, ..partition.clone() },
                 interval: leg.interval,
@@ -143,7 +139,8 @@ impl Source<'_> {
         };
         let mut rest: VecDeque<Part> = legs.into_iter().map(part).collect();
         let whole = Leg { place: Place::Origin, interval: group.interval };
-        let Part { table, partition: first, interval } = rest.pop_front().unwrap_or_else(|| part(whole));
+        let Part { place, table, partition: first, interval } =
+            rest.pop_front().unwrap_or_else(|| part(whole));
         let from = self.from(group, partition);
         #[cfg(feature = "seeded-bugs")]
         let from = if self.misreads(group, partition, &first) { Bound::Unbounded } else { from };
@@ -160,7 +157,7 @@ impl Source<'_> {
             ahead: measure.ahead,
         };
         let outside = (Arc::clone(self.store), Arc::clone(self.clock));
-        let reader = PartitionReader::open(outside, scan, rest, measure.wanted_rows).await?;
+        let reader = PartitionReader::open(outside, (scan, place), rest, measure.wanted_rows).await?;
         #[cfg(feature = "seeded-bugs")]
         let reader = if self.mixes() { reader.beside(part(whole)) } else { reader };
         Ok(reader)
@@ -195,10 +192,6 @@ pub(super) fn stands_in(resume: &Resume, group: &Group, partition: &PartitionKey
 pub(super) struct Visit {
     pub(super) partition: PartitionKey,
     pub(super) routed: Routed,
-    /// Its parts in targets, as far as they were asked for.
-    pub(super) targets: Vec<u32>,
-    /// A part of it is read where it was written.
-    pub(super) reads_origin: bool,
     /// Bytes that earlier pages have read of it.
     pub(super) scanned_before: u64,
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use env::{BoxFuture, Clock};
 use futures::future::{MaybeDone, maybe_done};
 use model::{Interval, PartitionKey, Row, RowView, Rows, SeriesId, TableRef};
+use split::Place;
 use store::{Scan, ScanPage, Store};
 
 use crate::Result;
@@ -78,6 +79,7 @@ fn is_same_event(a: &RowView<'_>, b: &RowView<'_>) -> bool {
 /// A part of what is read, in a partition of its own.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
+    pub(super) place: Place,
     pub(super) table: TableRef,
     pub(super) partition: PartitionKey,
     pub(super) interval: Interval,
@@ -90,6 +92,8 @@ pub(super) struct PartitionReader {
     scan: Scan,
     /// Where it goes on behind the present part, in the order of the read: all of it lies behind.
     rest: VecDeque<Part>,
+    /// Where the store was asked so far.
+    pub(super) places: Vec<Place>,
     rows: Rows,
     at: usize,
     /// The present part goes on behind the page.
@@ -125,11 +129,11 @@ async fn timed(store: Arc<dyn Store>, clock: Arc<dyn Clock>, scan: Scan) -> stor
 }
 
 impl PartitionReader {
-    /// Reads the first page of what a scan asks for, and then of `rest`. `wanted_rows` is how many rows it will probably have
-    /// to give.
+    /// Reads the first page of what a scan asks for, which lies in `place`, and then of `rest`. `wanted_rows` is how many rows it
+    /// will probably have to give.
     pub(super) async fn open(
         (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
-        scan: Scan,
+        (scan, place): (Scan, Place),
         rest: VecDeque<Part>,
         wanted_rows: usize,
     ) -> Result<Self> {
@@ -139,6 +143,7 @@ impl PartitionReader {
             clock,
             scan,
             rest,
+            places: vec![place],
             rows: Rows::default(),
             at: 0,
             more: false,
@@ -242,7 +247,8 @@ impl PartitionReader {
         if !self.more
             && let Some(part) = self.rest.pop_front()
         {
-            let Part { table, partition, interval } = part;
+            let Part { place, table, partition, interval } = part;
+            self.places.push(place);
             (self.scan.table, self.scan.partition, self.scan.interval) = (table, partition, interval);
         }
         self.scan.rows_max = rows_to_ask(self.wanted_rows);
@@ -261,7 +267,7 @@ impl PartitionReader {
 
     /// Goes on in the origin behind the last row, if it is not there already.
     fn goes_on_beside(&mut self) -> bool {
-        let Some(Part { table, partition, interval }) = self.origin.take() else { return false };
+        let Some(Part { table, partition, interval, .. }) = self.origin.take() else { return false };
         let is_new = self.scan.table != table;
         (self.scan.table, self.scan.partition, self.scan.interval) = (table, partition, interval);
         (self.more, self.rest) = (true, VecDeque::new());

@@ -1,5 +1,7 @@
 //! What a group that was read tells: how much of which partition, by which route.
 
+use split::Place;
+
 use super::group::{GroupReader, Visit};
 use super::partition::PartitionReader;
 use crate::route::Choice;
@@ -17,6 +19,20 @@ impl GroupReader {
     /// The readers of one partition.
     fn readers_of(&self, visit: usize) -> impl Iterator<Item = &PartitionReader> {
         self.readers.iter().filter(move |(of, _)| *of == visit).map(|(_, reader)| reader)
+    }
+
+    /// The targets of a partition that the store was asked for: a page may end before it comes to the others.
+    pub(super) fn targets_of(&self, visit: usize) -> Vec<u32> {
+        let target = |place: &Place| match place {
+            Place::Target(event_bucket) => Some(*event_bucket),
+            Place::Origin => None,
+        };
+        self.readers_of(visit).flat_map(|reader| reader.places.iter().filter_map(target)).collect()
+    }
+
+    /// Whether the store was asked for a part of a partition where it was written.
+    pub(super) fn reads_origin(&self, visit: usize) -> bool {
+        self.readers_of(visit).any(|reader| reader.places.contains(&Place::Origin))
     }
 
     /// What was read from each partition that was read where it was written, on this page and before. What is read from
@@ -44,7 +60,7 @@ impl GroupReader {
             bytes: self.readers_of(at).map(|reader| reader.bytes).sum(),
             store_calls: self.readers_of(at).map(|reader| reader.calls).sum(),
             time_taken: self.readers_of(at).map(|reader| reader.waited).sum(),
-            route: ExplainedRoute::of(&visit.routed, &visit.targets),
+            route: ExplainedRoute::of(&visit.routed, &self.targets_of(at)),
         };
         self.visits.iter().enumerate().map(explained).collect()
     }

@@ -43,10 +43,10 @@ impl Visited {
         let start = reader.group.layout.slice.start();
         self.slices.insert(start);
         self.cost.slices = self.slices.len() as u64;
-        for visit in &reader.visits {
+        for (at, visit) in reader.visits.iter().enumerate() {
             match &visit.routed.choice {
                 Choice::Targets(entry, _) => {
-                    self.cost.targets += visit.targets.len() as u64;
+                    self.cost.targets += reader.targets_of(at).len() as u64;
                     self.entries.push(Arc::clone(entry));
                     self.routed.push((start, visit.partition.clone()));
                 }
@@ -55,7 +55,7 @@ impl Visited {
                 Choice::Origin => {}
             }
             self.has_origin |= !matches!(visit.routed.choice, Choice::Targets(..));
-            self.cost.origins += u64::from(visit.reads_origin);
+            self.cost.origins += u64::from(reader.reads_origin(at));
         }
         self.cost.partitions = self.cost.origins + self.cost.targets;
         self.cost.bytes_read += reader.bytes;

@@ -21,7 +21,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(2);
 const LOOK_AT_DISK_EVERY: Duration = Duration::from_secs(5);
 
 /// Bytes that may be read in the time in which one may be copied.
-const READS_PER_WRITE: u64 = 4;
+pub(super) const READS_PER_WRITE: u64 = 4;
 
 /// What the steps of an attempt work on.
 pub(super) struct Attempt<'a> {

@@ -142,19 +142,34 @@ impl Splits {
         while let Some((detection, since)) = self.detector.take() {
             taken += 1;
             // What is lost here is seen by the next read.
-            self.accept(&detection).await?;
-            self.metrics.lagged(self.env.clock.boot().since(since));
-            self.work.notify_one();
+            self.note(&detection, self.env.clock.boot().since(since)).await?;
         }
         Ok(taken)
     }
 
-    /// Makes a candidate of a detection, unless it names nothing that exists or can be split.
-    pub(crate) async fn accept(&self, detection: &Detection) -> Result<()> {
+    /// Takes the oldest detection out, for a queue that carries it elsewhere.
+    pub(crate) fn hand_over(&self) -> Option<Detection> {
+        self.detector.take().map(|(detection, _)| detection)
+    }
+
+    /// Makes a candidate of a detection that was made so long ago; whether it names a partition that may be wide.
+    pub(crate) async fn note(&self, detection: &Detection, age: Duration) -> Result<bool> {
+        if self.origin_of(detection).is_none() {
+            // Another server may have made it a moment ago.
+            self.catalog.refresh().await?;
+        }
         let Some((id, layout)) = self.origin_of(detection) else {
             tracing::debug!(?detection, "a detection names no partition");
-            return Ok(());
+            return Ok(false);
         };
+        self.accept(detection, id, &layout).await?;
+        self.metrics.lagged(age);
+        self.work.notify_one();
+        Ok(true)
+    }
+
+    /// Makes a candidate of a partition, unless there is a record of it that stands.
+    async fn accept(&self, detection: &Detection, id: SplitId, layout: &Layout) -> Result<()> {
         let server = self.catalog.me.id();
         let at = self.moment(&server);
         let end = layout.bucket_interval(id.partition.time_bucket).end();
@@ -176,7 +191,7 @@ impl Splits {
         Ok(())
     }
 
-    /// The partition that a detection names, if it exists.
+    /// The partition that a detection names, if it exists and the detection itself calls it wide.
     fn origin_of(&self, detection: &Detection) -> Option<(SplitId, Layout)> {
         let name = model::NamespaceName::new(&detection.namespace).ok()?;
         let dataset = self.catalog.find(&name).ok()?;
@@ -191,7 +206,8 @@ impl Splits {
             time_slice: detection.time_slice.clone(),
             partition: PartitionKey { series, time_bucket, event_bucket },
         };
-        exists.then_some((id, layout))
+        let wide = detection.bytes_read > dataset.namespace.spec.split.threshold_bytes;
+        (exists && wide).then_some((id, layout))
     }
 }
 

@@ -98,7 +98,7 @@ impl SplitMetrics {
         );
         registry.register(
             "braid_detections_dropped",
-            "Detections that were dropped because too many waited; a later read finds them again",
+            "Detections that were dropped because too many waited or the queue was away; a later read finds them again",
             self.dropped.clone(),
         );
         registry.register_with_unit(
@@ -147,10 +147,16 @@ impl SplitMetrics {
                 self.detections.get_or_create(&Immutable { immutable: Yes(immutable) }).inc();
             }
             Said::Before => {}
-            Said::Dropped => {
-                self.dropped.inc();
-            }
+            Said::Dropped => self.dropped(),
         }
+    }
+
+    pub(crate) fn dropped(&self) {
+        self.dropped.inc();
+    }
+
+    pub(crate) fn dropped_so_far(&self) -> u64 {
+        self.dropped.get()
     }
 
     pub(super) fn lagged(&self, lag: Duration) {

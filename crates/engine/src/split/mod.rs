@@ -33,5 +33,7 @@ mod worker;
 #[cfg(feature = "seeded-bugs")]
 pub use bugs::Bug;
 pub(crate) use records::Stored;
+pub(crate) use scan::{Pages, Part};
 pub use splits::SplitLimits;
 pub(crate) use splits::Splits;
+pub(crate) use throttle::Throttle;

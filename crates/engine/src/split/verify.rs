@@ -1,15 +1,15 @@
-//! The last step: read the targets back from the store, then the origin again. Completed only if all are equal.
+//! The last step: read the targets back from the store, and beside them the origin again. Completed only if all are equal.
 
 use split::{Digest, Digester, Phase, Reason, TargetPartition, Why};
 
-use super::attempt::{Attempt, Targets};
+use super::attempt::{Attempt, READS_PER_WRITE, Targets};
 use super::compare::first_difference;
 use super::copy::{changed, shown};
 use super::held::{Held, Stop};
 use super::plan::misplaced;
 use super::scan::{Pages, Part};
 
-impl Attempt<'_> {
+impl<'a> Attempt<'a> {
     /// Verifies and completes.
     pub(super) async fn verify(&mut self, held: &mut Held<'_>) -> Result<(), Stop> {
         let targets = self.targets(held)?;
@@ -22,11 +22,13 @@ impl Attempt<'_> {
         let from_memory = self.splits.has(super::bugs::Bug::VerifyFromMemory);
         #[cfg(feature = "seeded-bugs")]
         let copied = if from_memory { held.record().pre_split_data.digest.clone() } else { copied };
-        let copied = match copied {
-            Some(copied) => copied,
-            None => self.read_back(held, &targets).await?,
+        let (copied, again) = match copied {
+            Some(copied) => (copied, self.origin_again(held).await?),
+            None => {
+                let beside = self.origin_beside(held);
+                tokio::try_join!(self.read_back(held, &targets), beside)?
+            }
         };
-        let again = self.origin_again(held).await?;
         let planned = held.record().pre_split_data.digest.clone();
         if planned.as_ref() != Some(&again) {
             return Err(Stop::Failed(changed(planned.as_ref(), &again)));
@@ -124,6 +126,23 @@ impl Attempt<'_> {
             consistency: self.dataset.namespace.spec.consistency,
         };
         Pages::behind(&self.splits.store, part, digest).by(self.splits.limits.page_bytes)
+    }
+
+    /// Reads the origin again while the targets are read. Whoever takes over in between reads it by [`Self::origin_again`].
+    fn origin_beside(&self, held: &Held<'_>) -> impl Future<Output = Result<Digest, Stop>> + use<'a> {
+        let (mut pages, splits) = (self.origin(held, &Digest::default()), self.splits);
+        let mut digester = Digester::new(self.key, Digest::default());
+        async move {
+            while let Some(page) = pages.next().await? {
+                for row in page.rows.iter() {
+                    if !digester.add(&row) {
+                        return Err(misplaced("the origin", &row));
+                    }
+                }
+                splits.throttle.take(&*splits.env.clock, page.bytes / READS_PER_WRITE).await;
+            }
+            Ok(digester.digest())
+        }
     }
 
     /// Reads the origin again.

@@ -20,6 +20,8 @@ pub struct Member {
     pub address: String,
     /// What it is, for people.
     pub program: String,
+    /// What it does, for people.
+    pub roles: Vec<String>,
     /// Nobody else can use the store: whoever is registered besides is dead.
     pub alone: bool,
 }
@@ -71,9 +73,9 @@ impl Me {
     }
 
     pub(super) fn record(&self, epoch: u64, clock: i64) -> ServerRecord {
-        let Member { address, program, .. } = &self.member;
+        let Member { address, program, roles, .. } = &self.member;
         let new = ServerRecord::new(address.clone(), program.clone(), self.started);
-        ServerRecord { epoch, clock, ..new }
+        ServerRecord { epoch, clock, roles: roles.clone(), ..new }
     }
 
     /// A registration under a name that was never used.

@@ -23,6 +23,8 @@ pub struct ServerInfo {
     pub address: String,
     /// What it is.
     pub program: String,
+    /// What it does.
+    pub roles: Vec<String>,
     /// When it was started, on its own clock.
     pub started: i64,
     /// The epoch that it has reported.
@@ -154,9 +156,9 @@ impl Catalog {
         self.watch().await?;
         let (now, own) = (self.env.clock.boot(), self.me.registration.lock().await.id.clone());
         let info = |(id, seen): (&String, &Seen)| {
-            let ServerRecord { address, program, started, epoch, .. } = seen.record.clone();
+            let ServerRecord { address, program, roles, started, epoch, .. } = seen.record.clone();
             let (silent, leased, here) = (seen.silence(now), !seen.is_unleased(now), *id == own);
-            ServerInfo { id: id.clone(), address, program, started, epoch, silent, leased, here }
+            ServerInfo { id: id.clone(), address, program, roles, started, epoch, silent, leased, here }
         };
         Ok(self.me.watched().servers.iter().map(info).collect())
     }

@@ -27,6 +27,9 @@ pub(crate) struct ServerRecord {
     /// What it is called and where it listens, for people.
     pub(crate) address: String,
     pub(crate) program: String,
+    /// What it does, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) roles: Vec<String>,
     pub(crate) started: i64,
     /// The epoch of its view.
     pub(crate) epoch: u64,
@@ -37,7 +40,7 @@ pub(crate) struct ServerRecord {
 impl ServerRecord {
     /// A server that registers and has seen nothing.
     pub(crate) fn new(address: String, program: String, started: i64) -> Self {
-        Self { version: VERSION, address, program, started, epoch: 0, clock: started }
+        Self { version: VERSION, address, program, roles: Vec::new(), started, epoch: 0, clock: started }
     }
 
     pub(crate) fn encode(&self) -> Result<Bytes> {
@@ -151,6 +154,7 @@ mod tests {
     use super::*;
 
     const GOLDEN: &str = include_str!("../../golden/server.txt");
+    const GOLDEN_ROLES: &str = include_str!("../../golden/server-roles.txt");
 
     fn at(seconds: u64) -> BootTime {
         BootTime::from_boot(Duration::from_secs(seconds))
@@ -171,9 +175,14 @@ mod tests {
 
     #[test]
     fn a_registration_is_written_and_read_as_it_always_was() {
-        let record = record(3, 9);
-        assert_eq!(format!("{}\n", String::from_utf8(record.encode().unwrap().to_vec()).unwrap()), GOLDEN);
-        assert_eq!(ServerRecord::decode(GOLDEN.trim_end().as_bytes()).unwrap(), record);
+        let roles = ["api", "split_worker"].map(str::to_owned).to_vec();
+        for (record, golden) in
+            [(record(3, 9), GOLDEN), (ServerRecord { roles, ..record(3, 9) }, GOLDEN_ROLES)]
+        {
+            let written = String::from_utf8(record.encode().unwrap().to_vec()).unwrap();
+            assert_eq!(format!("{written}\n"), golden);
+            assert_eq!(ServerRecord::decode(golden.trim_end().as_bytes()).unwrap(), record);
+        }
         let newer = GOLDEN.replace("\"version\":1", "\"version\":2");
         assert!(ServerRecord::decode(newer.as_bytes()).is_err());
     }

@@ -4,6 +4,7 @@
 mod corrupt;
 mod detect;
 mod doom;
+mod exports;
 mod lifecycle;
 mod modes;
 mod refuse;
