@@ -148,7 +148,8 @@ fn every_method_speaks_json() {
     assert!(methods.iter().any(|method| method.full_name == UPDATE && !method.streams));
     let streams: Vec<&str> =
         methods.iter().filter(|method| method.streams).map(|method| method.full_name).collect();
-    assert_eq!(streams, ["braid.v1.TimeSeriesService.StreamEventRecords"]);
+    let expect = ["braid.admin.v1.ExportService.ExportRows", "braid.v1.TimeSeriesService.StreamEventRecords"];
+    assert_eq!(streams, expect);
     for method in &methods {
         assert_eq!(codec.request_from_json(method.full_name, b"{}").unwrap(), b"");
         assert_eq!(codec.response_to_json(method.full_name, b"").unwrap(), b"{}");

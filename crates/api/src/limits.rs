@@ -6,7 +6,8 @@
 //! here only the sums are judged that no request within those limits can reach.
 
 use engine::{
-    BLOCKS_PER_CHANGE_MAX, EVENTS_MAX, Error, ITEMS_MAX, QUERY_TERMS_MAX, Reason, Result, SERIES_MAX,
+    BLOCKS_PER_CHANGE_MAX, EVENTS_MAX, EXPORT_PARTITIONS_MAX, EXPORT_SERIES_MAX, Error, ITEMS_MAX,
+    QUERY_TERMS_MAX, Reason, Result, SERIES_MAX,
 };
 
 /// Bytes that a request may have.
@@ -51,6 +52,20 @@ pub fn check(message: &str, bytes: &[u8]) -> Result<()> {
         }
         "ListSplitsRequest" => {
             at_most("states", lists(bytes, 2).count(), crate::convert::STATES_MAX, "states")
+        }
+        "ListProposalsRequest" => {
+            at_most("states", lists(bytes, 2).count(), crate::convert::PROPOSAL_STATES_MAX, "states")
+        }
+        "PrepareExportRequest" => {
+            let slices = lists(bytes, 4).count();
+            at_most("time_slices", slices, crate::convert::EXPORT_SLICES_MAX, "slices")
+        }
+        "ExportRowsRequest" => {
+            at_most("partitions", lists(bytes, 6).count(), EXPORT_PARTITIONS_MAX, "partitions")?;
+            at_most("time_series_ids", lists(bytes, 7).count(), EXPORT_SERIES_MAX, "series")
+        }
+        "ExportSplitsRequest" => {
+            at_most("ids", lists(bytes, 2).count(), crate::convert::EXPORT_SPLITS_MAX, "splits")
         }
         "UpdateNamespaceRequest" => {
             let paths = lists(bytes, 2).flat_map(|mask| lists(mask, 1)).count();

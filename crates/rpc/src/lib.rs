@@ -19,4 +19,4 @@ mod status;
 pub use gate::Limits;
 pub use health::{Health, waiting};
 pub use router::{Serving, router};
-pub use service::{Host, Readiness};
+pub use service::{Host, QueueState, Readiness};

@@ -22,14 +22,18 @@ use crate::connect;
 use crate::deadline::{exceeded, time_for};
 use crate::gate::{Gate, HoldingBody, Limits};
 use crate::generated::server::admin::block_service_server::BlockServiceServer;
+use crate::generated::server::admin::export_service_server::ExportServiceServer;
 use crate::generated::server::admin::filter_service_server::FilterServiceServer;
 use crate::generated::server::admin::namespace_service_server::NamespaceServiceServer;
 use crate::generated::server::admin::ops_service_server::OpsServiceServer;
 use crate::generated::server::admin::read_mode_service_server::ReadModeServiceServer;
 use crate::generated::server::admin::split_service_server::SplitServiceServer;
+use crate::generated::server::admin::tuning_service_server::TuningServiceServer;
 use crate::generated::server::v1::time_series_service_server::TimeSeriesServiceServer;
 use crate::health::Health;
-use crate::service::{Blocks, Filters, Host, Namespaces, Ops, ReadModes, Splits, TimeSeries};
+use crate::service::{
+    Blocks, Exports, Filters, Host, Namespaces, Ops, ReadModes, Splits, TimeSeries, Tuning,
+};
 use crate::status::status;
 
 /// What to serve, and how much of it at once.
@@ -39,6 +43,8 @@ pub struct Serving {
     pub limits: Limits,
     /// Whether clients may ask for the contract.
     pub reflection: bool,
+    /// Whether all of it is served; if not, only what operators ask of the process itself.
+    pub api: bool,
 }
 
 /// A router whose fallback answers every call of the contract; the server adds its own routes to it.
@@ -52,7 +58,7 @@ pub fn router(host: &Host, serving: Serving, health: &Health) -> engine::Result<
             TimeSeriesServiceServer::new(TimeSeries { host: host.clone() }).max_decoding_message_size(limit),
         )
         .add_service(
-            NamespaceServiceServer::new(Namespaces { host: host.clone() }).max_decoding_message_size(limit),
+            NamespaceServiceServer::new(Namespaces::new(host.clone())).max_decoding_message_size(limit),
         )
         .add_service(BlockServiceServer::new(Blocks { host: host.clone() }).max_decoding_message_size(limit))
         .add_service(SplitServiceServer::new(Splits { host: host.clone() }).max_decoding_message_size(limit))
@@ -61,6 +67,10 @@ pub fn router(host: &Host, serving: Serving, health: &Health) -> engine::Result<
         )
         .add_service(
             FilterServiceServer::new(Filters { host: host.clone() }).max_decoding_message_size(limit),
+        )
+        .add_service(TuningServiceServer::new(Tuning { host: host.clone() }).max_decoding_message_size(limit))
+        .add_service(
+            ExportServiceServer::new(Exports { host: host.clone() }).max_decoding_message_size(limit),
         )
         .add_service(OpsServiceServer::new(Ops { host: host.clone() }).max_decoding_message_size(limit));
     if serving.reflection {
@@ -73,6 +83,7 @@ pub fn router(host: &Host, serving: Serving, health: &Health) -> engine::Result<
         codec: Arc::new(codec),
         methods: Arc::new(methods),
         gate: Gate::new(serving.limits),
+        api: serving.api,
         clock: Arc::clone(&host.env.clock),
     };
     Ok(Router::new().fallback(move |request: Request<Body>| front.clone().answer(request)))
@@ -114,12 +125,16 @@ struct Front {
     codec: Arc<Codec>,
     methods: Arc<BTreeMap<String, Called>>,
     gate: Gate,
+    api: bool,
     clock: Arc<dyn Clock>,
 }
 
 impl Front {
     async fn answer(self, request: Request<Body>) -> Result<Response<Body>, Infallible> {
         let method = self.methods.get(request.uri().path()).cloned();
+        if !self.api && method.as_ref().is_some_and(|method| !method.full_name.starts_with(OPS_SERVICE)) {
+            return Ok(self.refuse_role(request.headers()));
+        }
         Ok(match (kind_of(request.headers()), method) {
             (Kind::Grpc { web }, method) => {
                 if !web && request.version() < Version::HTTP_2 {
@@ -149,6 +164,16 @@ impl Front {
         })
     }
 
+    /// This server does other things.
+    fn refuse_role(&self, headers: &HeaderMap) -> Response<Body> {
+        let message = "this server answers no calls, it has other roles (server.roles); ask one that `braid workers` lists as api";
+        let refusal = status(&Error::new(Reason::NotReady, message));
+        match kind_of(headers) {
+            Kind::Grpc { .. } => refusal.into_http(),
+            Kind::Json | Kind::Other => connect::refuse(&refusal),
+        }
+    }
+
     async fn grpc(self, method: Option<Called>, request: Request<Body>) -> Response<Body> {
         // Health and reflection always answer: they are how one finds out what is wrong.
         let Some(method) = method else { return infallible(self.grpc.oneshot(request).await).map(Body::new) };
@@ -174,6 +199,9 @@ impl Front {
         response.unwrap_or_else(|| connect::refuse(&exceeded())).map(|body| HoldingBody::hold(body, place))
     }
 }
+
+/// What every server answers, whatever its roles.
+const OPS_SERVICE: &str = "braid.admin.v1.OpsService.";
 
 const NOT_FOUND: &str = "nothing is served here; calls are POST /<package>.<Service>/<Method>, and there are /metrics, \
                          /healthz and /readyz\n";

@@ -29,15 +29,20 @@ pub(crate) const fn code(reason: Reason) -> (Code, Option<Duration>) {
             (Code::InvalidArgument, None)
         }
         Reason::EventTooOld | Reason::EventInFuture => (Code::OutOfRange, None),
-        Reason::NamespaceNotFound | Reason::SliceNotFound | Reason::SplitNotFound => (Code::NotFound, None),
+        Reason::NamespaceNotFound
+        | Reason::SliceNotFound
+        | Reason::SplitNotFound
+        | Reason::ProposalNotFound => (Code::NotFound, None),
         Reason::IdBlocked => (Code::PermissionDenied, None),
         Reason::NamespaceExists => (Code::AlreadyExists, None),
         // The same request would be refused again: read the object, then send another one.
         Reason::EtagMismatch => (Code::Aborted, None),
         // Something else has to happen first: time has to pass, the split has to be in another state, more has to be compared.
-        Reason::SplitNotImmutable | Reason::SplitRefused | Reason::ReadModeGateFailed => {
-            (Code::FailedPrecondition, None)
-        }
+        Reason::SplitNotImmutable
+        | Reason::SplitRefused
+        | Reason::ProposalStale
+        | Reason::TimeNotClosed
+        | Reason::ReadModeGateFailed => (Code::FailedPrecondition, None),
         Reason::RateLimited => (Code::ResourceExhausted, Some(RETRY_SOON)),
         // It would not fit the next time either.
         Reason::ReadBudgetExceeded => (Code::ResourceExhausted, None),
@@ -102,6 +107,9 @@ SLICE_NOT_FOUND       NotFound            -
 SPLIT_NOT_FOUND       NotFound            -
 SPLIT_NOT_IMMUTABLE   FailedPrecondition  -
 SPLIT_REFUSED         FailedPrecondition  -
+PROPOSAL_NOT_FOUND    NotFound            -
+PROPOSAL_STALE        FailedPrecondition  -
+TIME_NOT_CLOSED       FailedPrecondition  -
 READ_MODE_GATE_FAILED FailedPrecondition  -
 COMPARE_MISMATCH      DataLoss            -
 ID_BLOCKED            PermissionDenied    -

@@ -99,12 +99,16 @@ pub(crate) async fn options(config: &Config, env: &Env) -> Result<Options, Error
     if cassandra.user.is_empty() {
         return Ok(options);
     }
-    let path = cassandra.password_file.clone();
-    let failed = |source| Error::Password { path: path.display().to_string(), source };
-    let file = path.clone();
-    let read = blocking(&*env.spawn, move || password(&file)).await;
-    let password = read.map_err(io::Error::other).flatten().map_err(failed)?;
+    let password = read_password(&cassandra.password_file, env).await?;
     Ok(Options { credentials: Some(Credentials { user: cassandra.user.clone(), password }), ..options })
+}
+
+/// Reads a password.
+pub(crate) async fn read_password(path: &Path, env: &Env) -> Result<String, Error> {
+    let file = path.to_owned();
+    let read = blocking(&*env.spawn, move || password(&file)).await;
+    let failed = |source| Error::Password { path: path.display().to_string(), source };
+    read.map_err(io::Error::other).flatten().map_err(failed)
 }
 
 /// The first line of a file: what editors put behind it is not part of a password.

@@ -46,6 +46,9 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
+    /// Kafka cannot be used as it is set.
+    #[error("cannot use Kafka: {0}; its settings are in [queue.kafka]")]
+    Queue(#[source] queue_kafka::Error),
     /// What is in the store does not load.
     #[error("cannot load the catalog: {0}")]
     Load(#[from] engine::Error),
@@ -62,9 +65,11 @@ impl Error {
             Self::Load(source) => {
                 matches!(source.reason(), Reason::BackendOverloaded | Reason::BackendTimeout)
             }
-            Self::Listen { .. } | Self::Open { .. } | Self::Password { .. } | Self::Certificates { .. } => {
-                false
-            }
+            Self::Queue(_)
+            | Self::Listen { .. }
+            | Self::Open { .. }
+            | Self::Password { .. }
+            | Self::Certificates { .. } => false,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A server that runs, and its stop.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,8 +12,9 @@ use store::Store;
 use tokio::sync::watch;
 
 use crate::backend::Opened;
-use crate::config::Config;
+use crate::config::{Config, Role};
 use crate::listen::Listening;
+use crate::queue::Queue;
 use crate::upkeep::{Sign, Upkeep};
 use crate::{Error, Starting};
 
@@ -27,6 +29,7 @@ pub(crate) struct Running {
     pub(crate) listening: Listening,
     pub(crate) engine: Engine,
     pub(crate) backend: Opened,
+    pub(crate) queue: Queue,
     pub(crate) sign: Arc<Sign>,
     pub(crate) grace: Duration,
     pub(crate) env: Env,
@@ -39,11 +42,11 @@ impl Server {
     }
 
     /// Looks after what runs from now on.
-    pub(crate) fn run(running: Running, store: Arc<dyn Store>) -> Self {
-        let Running { engine, sign, env, .. } = &running;
+    pub(crate) fn run(running: Running, store: Arc<dyn Store>, roles: BTreeSet<Role>) -> Self {
+        let Running { engine, sign, env, queue, .. } = &running;
         let (upkeep, stopped) = watch::channel(false);
-        let work = Upkeep { engine: engine.clone(), store, sign: Arc::clone(sign), env: env.clone() };
-        work.start(&stopped);
+        let (queue, sign) = (queue.clone(), Arc::clone(sign));
+        Upkeep { engine: engine.clone(), store, queue, sign, env: env.clone() }.start(&roles, &stopped);
         Self { running, upkeep }
     }
 
@@ -56,10 +59,11 @@ impl Server {
     /// store.
     pub async fn stop(self) {
         self.upkeep.send_replace(true);
-        let Running { listening, engine, backend, sign, grace, env } = self.running;
+        let Running { listening, engine, backend, queue, sign, grace, env } = self.running;
         sign.set(Readiness::NotReady("stopping; use another server, or start it again".to_owned())).await;
         listening.stop(&*env.clock, grace).await;
         engine.flush_queue().await;
+        queue.close(&env).await;
         // Nobody has to wait for it any more.
         if let Err(error) = engine.leave().await {
             tracing::debug!(%error, "the others are not told that this server is gone; they find out");

@@ -15,9 +15,10 @@ use store::Store;
 use tokio::sync::watch;
 
 use crate::backend::{self, Opened};
-use crate::config::Config;
+use crate::config::{Config, Role};
 use crate::listen::{Listening, listen};
 use crate::metrics::Metrics;
+use crate::queue::Queue;
 use crate::server::Running;
 use crate::upkeep::Sign;
 use crate::{Error, Server, keys, readiness};
@@ -40,6 +41,7 @@ struct Loaded {
     store: Arc<dyn Store>,
     engine: Engine,
     keys: api::token::TokenKeys,
+    queue: Queue,
     registry: Registry,
 }
 
@@ -84,7 +86,7 @@ impl Starting {
 
     async fn serve(self, loaded: Loaded) -> Result<Server, Error> {
         let Self { config, env, listening, sign } = self;
-        let Loaded { backend, store, engine, keys, registry } = loaded;
+        let Loaded { backend, store, engine, keys, queue, registry } = loaded;
         let host = Host {
             engine: engine.clone(),
             keys,
@@ -93,16 +95,18 @@ impl Starting {
             backend: config.store.backend.as_str(),
             started: env.clock.wall(),
             readiness: sign.readiness.subscribe(),
+            queue: queue.state(),
         };
         let limits = Limits { requests: config.limits.requests, streams: config.limits.streams };
-        let serving = Serving { limits, reflection: config.server.reflection };
+        let serving = Serving { limits, reflection: config.server.reflection, api: config.has(Role::Api) };
         let calls = rpc::router(&host, serving, &sign.health)?;
         let metrics = Metrics::new(registry, &engine, VERSION);
         let shown = Router::new().route("/metrics", get(move || std::future::ready(metrics.show())));
         listening.replace(calls.merge(probes(sign.readiness.subscribe())).merge(shown));
         sign.set(Readiness::Ready).await;
         let grace = config.server.shutdown_grace;
-        Ok(Server::run(Running { listening, engine, backend, sign, grace, env }, store))
+        let roles = config.server.roles;
+        Ok(Server::run(Running { listening, engine, backend, queue, sign, grace, env }, store, roles))
     }
 }
 
@@ -118,6 +122,7 @@ async fn load(config: &Config, address: SocketAddr, env: &Env) -> Result<Loaded,
         program: format!("braid {VERSION}"),
         // The embedded store belongs to one process.
         alone: !config.store.backend.is_elsewhere(),
+        roles: config.roles(),
     };
     let splits = SplitLimits {
         at_once: config.limits.splits,
@@ -127,7 +132,8 @@ async fn load(config: &Config, address: SocketAddr, env: &Env) -> Result<Loaded,
     let options = Options { reads, member, splits, ..Options::default() };
     let engine = Engine::open_with(Arc::clone(&store), env.clone(), options).await?;
     let keys = keys::load_or_make(&*store, &*env.random).await?;
-    Ok(Loaded { backend, store, engine, keys, registry })
+    let queue = Queue::open(config, &engine, &mut registry, env).await?;
+    Ok(Loaded { backend, store, engine, keys, queue, registry })
 }
 
 fn probes(readiness: watch::Receiver<Readiness>) -> Router {

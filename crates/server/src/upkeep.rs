@@ -1,6 +1,8 @@
 //! What happens without a request: what other servers change is taken over, slices are made ahead and dropped after their time,
-//! reads learn what was split and move on to it, and the store is asked whether it still takes writes.
+//! reads learn what was split and move on to it, the shape of future slices is tuned, and the store is asked whether it still takes
+//! writes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +12,9 @@ use rpc::{Health, Readiness};
 use store::Store;
 use tokio::sync::watch;
 
+use crate::config::Role;
+use crate::queue::{Kafka, Queue};
+
 /// How often the store is asked, also for what has changed.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// Slices are looked after once in so many rounds.
@@ -18,6 +23,8 @@ const ROUNDS_PER_KEEPING: u32 = 10;
 const SPLITS_EVERY: Duration = Duration::from_secs(5);
 /// So often filters are looked at for what other servers have split, and read modes for their next step.
 const FILTERS_EVERY: Duration = Duration::from_secs(5);
+/// So often it is asked whether a namespace is due to be tuned.
+const TUNE_EVERY: Duration = Duration::from_secs(60);
 /// Splits are counted, for the metrics, once in so many rounds.
 const ROUNDS_PER_COUNT: u32 = 30;
 /// Left-over tables are looked for once in so many.
@@ -50,33 +57,48 @@ impl Sign {
 pub(crate) struct Upkeep {
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) queue: Queue,
     pub(crate) sign: Arc<Sign>,
     pub(crate) env: Env,
 }
 
 impl Upkeep {
-    /// Starts all kinds of work, until `stopped` says so. They run apart: the lease must not wait for a slice to be dropped.
-    pub(crate) fn start(self, stopped: &watch::Receiver<bool>) {
-        let (spawn, keeper) = (Arc::clone(&self.env.spawn), self.clone());
-        spawn.task("braid-detections", Box::pin(self.clone().detect(stopped.clone())));
-        for _ in 0..self.engine.splits_at_once() {
-            spawn.task("braid-split", Box::pin(self.clone().split(stopped.clone())));
+    /// Starts all kinds of work that these roles ask for, until `stopped` says so. They run apart: the lease must not wait for a
+    /// slice to be dropped.
+    pub(crate) fn start(self, roles: &BTreeSet<Role>, stopped: &watch::Receiver<bool>) {
+        let spawn = Arc::clone(&self.env.spawn);
+        if roles.contains(&Role::Api) {
+            spawn.task("braid-detections", Box::pin(self.clone().detect(stopped.clone())));
+            spawn.task("braid-routes", Box::pin(self.clone().route(stopped.clone())));
         }
-        spawn.task("braid-routes", Box::pin(self.clone().route(stopped.clone())));
+        if let Queue::Kafka(kafka) = &self.queue {
+            spawn.task("braid-queue", Box::pin(watch_queue(Arc::clone(kafka), stopped.clone())));
+        }
+        if roles.contains(&Role::SplitWorker) && self.engine.splits_at_once() > 0 {
+            for _ in 0..self.engine.splits_at_once() {
+                spawn.task("braid-split", Box::pin(self.clone().split(stopped.clone())));
+            }
+            if let Queue::Kafka(kafka) = &self.queue {
+                let (kafka, engine, stopped) = (Arc::clone(kafka), self.engine.clone(), stopped.clone());
+                spawn.task("braid-taker", Box::pin(async move { kafka.work(engine, stopped).await }));
+            }
+        }
+        let keeps_slices = roles.contains(&Role::SliceKeeper);
+        spawn.task("braid-keeper", Box::pin(self.clone().keep(keeps_slices, stopped.clone())));
+        if roles.contains(&Role::Tuner) {
+            spawn.task("braid-tuner", Box::pin(self.clone().tune(stopped.clone())));
+        }
         spawn.task("braid-refresh", Box::pin(self.follow(stopped.clone())));
-        spawn.task("braid-keeper", Box::pin(keeper.keep(stopped.clone())));
     }
 
-    /// Makes candidates of what reads find.
+    /// Passes on what reads find.
     async fn detect(self, mut stopped: watch::Receiver<bool>) {
         loop {
             tokio::select! {
                 () = self.engine.detection() => {}
                 _stop = stopped.wait_for(|stop| *stop) => return,
             }
-            if let Err(error) = self.engine.take_detections().await {
-                tracing::warn!(%error, "a wide partition could not be noted; the next read finds it again");
-            }
+            self.queue.carry(&self.engine).await;
         }
     }
 
@@ -126,6 +148,24 @@ impl Upkeep {
         }
     }
 
+    /// Looks at closed slices, and proposes how future ones should be cut.
+    async fn tune(self, mut stopped: watch::Receiver<bool>) {
+        loop {
+            tokio::select! {
+                tuned = self.engine.tune() => match tuned {
+                    Ok(0) => {}
+                    Ok(looked) => tracing::debug!(looked, "namespaces looked at by the tuner"),
+                    Err(error) => tracing::warn!(%error, "a namespace could not be tuned; tried again soon"),
+                },
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+            tokio::select! {
+                () = self.env.clock.sleep(TUNE_EVERY) => {}
+                _stop = stopped.wait_for(|stop| *stop) => return,
+            }
+        }
+    }
+
     /// Follows what other servers change, and looks whether the store is well.
     async fn follow(self, mut stopped: watch::Receiver<bool>) {
         loop {
@@ -138,11 +178,11 @@ impl Upkeep {
         }
     }
 
-    /// Looks after slices and what is left behind.
-    async fn keep(self, mut stopped: watch::Receiver<bool>) {
+    /// Looks after slices and what is left behind, and writes down what this server has changed.
+    async fn keep(self, keeps_slices: bool, mut stopped: watch::Receiver<bool>) {
         for round in (0_u32..).cycle() {
             tokio::select! {
-                () = self.keep_once(round) => {}
+                () = self.keep_once(round, keeps_slices) => {}
                 _stop = stopped.wait_for(|stop| *stop) => return,
             }
             tokio::select! {
@@ -152,11 +192,11 @@ impl Upkeep {
         }
     }
 
-    async fn keep_once(&self, round: u32) {
+    async fn keep_once(&self, round: u32, keeps_slices: bool) {
         if let Err(error) = self.engine.settle().await {
             tracing::warn!(%error, "changes could not be written down; tried again soon");
         }
-        if round.is_multiple_of(ROUNDS_PER_KEEPING) {
+        if keeps_slices && round.is_multiple_of(ROUNDS_PER_KEEPING) {
             self.keep_slices().await;
         }
         if round.is_multiple_of(ROUNDS_PER_COUNT)
@@ -164,7 +204,7 @@ impl Upkeep {
         {
             tracing::warn!(%error, "splits could not be counted; tried again");
         }
-        if round.is_multiple_of(ROUNDS_PER_SWEEP) {
+        if keeps_slices && round.is_multiple_of(ROUNDS_PER_SWEEP) {
             match self.engine.sweep_tables().await {
                 Ok(0) => {}
                 Ok(swept) => tracing::info!(swept, "tables dropped that nothing named any more"),
@@ -220,6 +260,14 @@ impl Upkeep {
     }
 }
 
+/// Asks brokers until the stop.
+async fn watch_queue(kafka: Arc<Kafka>, mut stopped: watch::Receiver<bool>) {
+    tokio::select! {
+        () = kafka.watch() => {}
+        _stop = stopped.wait_for(|stop| *stop) => {}
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use engine::{NamespaceSpec, NewBlock};
@@ -241,10 +289,11 @@ mod tests {
             Engine::open_with(Arc::clone(&store), env.clone(), engine::Options::default()).await.unwrap();
         let (readiness, _) = watch::channel(Readiness::Ready);
         let sign = Arc::new(Sign { readiness, health: Health::new().await.unwrap() });
-        let upkeep = Upkeep { engine: here.clone(), store, sign, env: env.clone() };
+        let queue = Queue::Embedded;
+        let upkeep = Upkeep { engine: here.clone(), store, queue, sign, env: env.clone() };
         let (stop, stopped) = watch::channel(false);
-        upkeep.start(&stopped);
-        clock.sleepers(5).await;
+        upkeep.start(&Role::ALL.into(), &stopped);
+        clock.sleepers(6).await;
         let block = NewBlock {
             series: SeriesId::new("hot").unwrap(),
             reads: true,
@@ -257,7 +306,7 @@ mod tests {
         there.add_blocks(&name, vec![block]).await.unwrap();
         assert_eq!(here.list_blocks(&name).unwrap().len(), 0);
         clock.advance(LOOK_EVERY);
-        clock.sleepers(5).await;
+        clock.sleepers(6).await;
         assert_eq!(here.list_blocks(&name).unwrap().len(), 1);
         stop.send_replace(true);
     }

@@ -10,6 +10,8 @@ use crate::admin::v1;
 const PAGE_MAX: usize = 200;
 /// Bytes of what was kept before and after on a page, so that any client takes it.
 const PAGE_BYTES_MAX: usize = 2 << 20;
+/// Lines that one change has at most: a proposal and its namespace.
+const LINES_PER_CHANGE: usize = 2;
 /// Digits of a token.
 const TOKEN_BYTES_MAX: usize = 20;
 
@@ -46,22 +48,27 @@ pub fn audit_request(wire: &v1::ListAuditRequest) -> Result<AuditPage> {
 }
 
 impl AuditPage {
-    /// How many lines to look for: one more than fit, to know whether there are more.
+    /// How many lines to look for: more than fit, to know whether there are more, and to end the last change.
     pub fn wanted(&self) -> usize {
-        self.size + 1
+        self.size + LINES_PER_CHANGE
     }
 
     /// The answer with the lines that were found.
     pub fn response(&self, lines: Vec<AuditLine>) -> v1::ListAuditResponse {
         let (found, mut bytes) = (lines.len(), 0);
         // The first line always fits: a page without one would lead nowhere.
-        let fits = |line: &AuditLine| {
+        let mut fits = |line: &AuditLine| {
             let before = bytes;
             bytes += line.before.as_ref().map_or(0, String::len) + line.after.len();
             before == 0 || bytes <= PAGE_BYTES_MAX
         };
-        let entries: Vec<v1::AuditEntry> =
-            lines.into_iter().take(self.size).take_while(fits).map(entry).collect();
+        let mut count = lines.iter().take(self.size).take_while(|line| fits(line)).count();
+        // The next page begins behind a change, so none is cut in two.
+        let epoch_of = |at: Option<usize>| lines.get(at?).map(|line| line.epoch);
+        while count < found && epoch_of(count.checked_sub(1)) == epoch_of(Some(count)) {
+            count += 1;
+        }
+        let entries: Vec<v1::AuditEntry> = lines.into_iter().take(count).map(entry).collect();
         let more = found > entries.len();
         let last = entries.last().filter(|_| more).map(|entry| entry.epoch.to_string());
         v1::ListAuditResponse { entries, next_page_token: last.unwrap_or_default() }
@@ -73,7 +80,12 @@ fn entry(line: AuditLine) -> v1::AuditEntry {
         "namespaces" => ("namespace", line.name),
         // With the incarnation behind it.
         "blocks" => ("blocks", line.name.split('.').next().unwrap_or_default().to_owned()),
-        other => (other, line.name),
+        other => match other.strip_prefix("proposals/").and_then(|which| which.rsplit_once('.')) {
+            Some((namespace, _)) => {
+                ("proposal", format!("{namespace}/{}", line.name.trim_start_matches('0')))
+            }
+            None => (other, line.name),
+        },
     };
     v1::AuditEntry {
         time: Some(timestamp_to_wire(line.time)),
@@ -101,6 +113,10 @@ fn action(kind: &str, before: Option<&str>, after: &str) -> &'static str {
         (!before.is_null() && !deleted(&before), !deleted(&after))
     };
     let backfills = |record| length(record, "reopened");
+    if kind == "proposal" {
+        let state = after.get("state").and_then(Value::as_str);
+        return if state == Some("accepted") { "ACCEPTED" } else { "REJECTED" };
+    }
     match (here, there) {
         (false, _) => "CREATED",
         (_, false) => "DELETED",
@@ -137,7 +153,7 @@ mod tests {
     fn pages_go_on_where_the_last_one_ended() {
         assert_eq!(asked(0, ""), Ok(AuditPage { before: None, size: 200 }));
         let page = asked(2, "9").unwrap();
-        assert_eq!((page.before, page.wanted()), (Some(9), 3));
+        assert_eq!((page.before, page.wanted()), (Some(9), 4));
         let answer = page.response(vec![line(8), line(7), line(5)]);
         assert_eq!((answer.entries.len(), answer.next_page_token.as_str()), (2, "7"));
         let last = page.response(vec![line(8), line(7)]);
@@ -145,6 +161,11 @@ mod tests {
         let large = |epoch| AuditLine { after: "x".repeat(PAGE_BYTES_MAX), ..line(epoch) };
         let cut = page.response(vec![large(8), line(7)]);
         assert_eq!((cut.entries.len(), cut.next_page_token.as_str()), (1, "8"));
+        // Two lines of one change stay together.
+        let both = page.response(vec![line(8), line(7), line(7), line(5)]);
+        assert_eq!((both.entries.len(), both.next_page_token.as_str()), (3, "7"));
+        let end = page.response(vec![line(8), line(7), line(7)]);
+        assert_eq!((end.entries.len(), end.next_page_token.as_str()), (3, ""));
         assert_eq!(page.response(Vec::new()), v1::ListAuditResponse::default());
         assert_eq!((asked(-1, ""), asked(201, "")), (Err("RANGE_TOO_WIDE"), Err("RANGE_TOO_WIDE")));
         for bad in ["x", "+1", "-1", "18446744073709551616", "000000000000000000001", "1 "] {
@@ -180,5 +201,8 @@ mod tests {
         assert_eq!(blocks(none, some), "CREATED blocks plays");
         assert_eq!(blocks(some, some), "CHANGED blocks plays");
         assert_eq!(blocks(some, none), "DELETED blocks plays");
+        let proposal = |after| shown("proposals/plays.12", "00000000000000000070", Some("{}"), after);
+        assert_eq!(proposal(r#"{"state":"accepted"}"#), "ACCEPTED proposal plays/70");
+        assert_eq!(proposal(r#"{"state":"rejected"}"#), "REJECTED proposal plays/70");
     }
 }

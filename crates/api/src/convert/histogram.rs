@@ -35,7 +35,7 @@ fn number(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-const fn quality(quality: HistogramQuality) -> &'static str {
+pub(super) const fn quality(quality: HistogramQuality) -> &'static str {
     match quality {
         HistogramQuality::Exact => "EXACT",
         HistogramQuality::PerFile => "PER_FILE",

@@ -9,6 +9,7 @@ use prost_types::FieldMask;
 use super::read_settings::{self, read_settings_to_wire};
 use super::split_settings::{self, split_settings_to_wire};
 use super::time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
+use super::tune_settings::{self, tune_settings_to_wire};
 use crate::admin::v1;
 use crate::clip::clip;
 
@@ -66,7 +67,7 @@ pub fn changed_spec(
 
 /// Every field that can be set.
 fn fields() -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().chain(&split_settings::FIELDS).chain(&read_settings::FIELDS)
+    FIELDS.iter().chain(&split_settings::FIELDS).chain(&read_settings::FIELDS).chain(&tune_settings::FIELDS)
 }
 
 /// One field that can be set.
@@ -240,6 +241,7 @@ pub fn namespace_to_wire(namespace: &Namespace) -> v1::Namespace {
         consistency: spec.consistency.name().to_owned(),
         storage: Some(storage_to_wire(spec.storage)),
         split: Some(split_settings_to_wire(&spec.split)),
+        tune: Some(tune_settings_to_wire(&spec.tune)),
         ..v1::Namespace::default()
     };
     read_settings_to_wire(&spec.read, &mut wire);

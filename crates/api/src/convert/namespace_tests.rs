@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use engine::{Compaction, Compression, Consistency, ReadMode, ReadSpec, Reason, SplitPolicy, SplitSpec};
+use engine::{
+    Compaction, Compression, Consistency, ReadMode, ReadSpec, Reason, SplitPolicy, SplitSpec, TunePolicy,
+    TuneSpec,
+};
 use prost_types::Duration as WireDuration;
 
 use super::*;
@@ -29,6 +32,7 @@ fn other() -> NamespaceSpec {
         storage: Storage { compaction: Compaction::Leveled, compression: Compression::Zstd },
         split: SplitSpec { policy: SplitPolicy::Off, ..SplitSpec::default() },
         read: ReadSpec { mode: ReadMode::Off, ..ReadSpec::default() },
+        tune: TuneSpec { policy: TunePolicy::Off, ..TuneSpec::default() },
     }
 }
 
@@ -79,6 +83,7 @@ fn what_is_shown_can_be_sent_back() {
         "storage",
         "split",
         "read_mode",
+        "tune",
     ]);
     assert_eq!(changed_spec(&NamespaceSpec::default(), &wire, Some(&all)).unwrap(), other());
 }
@@ -110,6 +115,7 @@ fn a_mask_changes_what_it_names_and_nothing_else() {
     check(&["storage.compaction"], |spec| spec.storage.compaction = Compaction::Leveled);
     check(&["storage.compression"], |spec| spec.storage.compression = Compression::Zstd);
     check(&["split"], |spec| spec.split = other().split);
+    check(&["tune"], |spec| spec.tune = other().tune);
     check(&["read_mode"], |spec| spec.read.mode = ReadMode::Off);
     check(&["slo", "accept_limit"], |spec| {
         spec.accept_limit = other().accept_limit;
@@ -134,7 +140,8 @@ fn unknown_paths_are_refused_with_the_known_ones() {
                  retention, retention.close_after, retention.delete_after, shape, \
                  shape.buckets_per_id, shape.seconds_per_bucket, shape.seconds_per_slice, slo, slo.read_max, \
                  slo.read_target, split, split.layout, split.max_split_buckets, split.policy, split.strategy, \
-                 split.target_bytes, split.threshold_bytes, storage, storage.compaction, storage.compression";
+                 split.target_bytes, split.threshold_bytes, storage, storage.compaction, storage.compression, \
+                 tune, tune.density_max_bytes, tune.density_min_bytes, tune.policy";
     for path in ["name", "etag", "shap", "shape.", "shape.seconds", "", "*", "slo.read_max.seconds"] {
         let error = changed_spec(&other(), &shown(&other()), Some(&mask(&["shape", path]))).unwrap_err();
         assert_eq!(error.reason(), Reason::FieldInvalid);

@@ -1,4 +1,4 @@
-//! Splits as they are shown. The key of their digests is a secret and never leaves the record.
+//! Splits as they are shown. The key of their digests is a secret that only exports show.
 
 use ::split::{
     Checkpoint, Digest, Garbage, Key, Phase, PostSplit, PreSplit, Recheck, Record, TargetLayout,

@@ -7,8 +7,6 @@ use crate::admin::v1;
 
 /// What the program calls itself before its version.
 const PROGRAM: &str = "braid ";
-/// What every server does.
-const ROLES: [&str; 2] = ["api", "slice_keeper"];
 
 /// A server as it is listed.
 pub fn worker_to_wire(server: ServerInfo) -> v1::Worker {
@@ -17,7 +15,7 @@ pub fn worker_to_wire(server: ServerInfo) -> v1::Worker {
         server_id: server.id,
         address: server.address,
         version,
-        roles: ROLES.map(str::to_owned).to_vec(),
+        roles: server.roles,
         started: Some(timestamp_to_wire(server.started)),
         epoch: server.epoch,
         silent: Some(duration_to_wire(server.silent)),
@@ -38,6 +36,7 @@ mod tests {
             id: "s1".to_owned(),
             address: "h:7420".to_owned(),
             program: "braid 0.1.0".to_owned(),
+            roles: vec!["api".to_owned(), "slice_keeper".to_owned()],
             started: 7_000_000_000,
             epoch: 9,
             silent: Duration::from_millis(1_500),

@@ -11,11 +11,13 @@ use tonic::{Request, Streaming};
 
 use super::CallError;
 use crate::generated::client::admin::block_service_client::BlockServiceClient;
+use crate::generated::client::admin::export_service_client::ExportServiceClient;
 use crate::generated::client::admin::filter_service_client::FilterServiceClient;
 use crate::generated::client::admin::namespace_service_client::NamespaceServiceClient;
 use crate::generated::client::admin::ops_service_client::OpsServiceClient;
 use crate::generated::client::admin::read_mode_service_client::ReadModeServiceClient;
 use crate::generated::client::admin::split_service_client::SplitServiceClient;
+use crate::generated::client::admin::tuning_service_client::TuningServiceClient;
 use crate::generated::client::v1::time_series_service_client::TimeSeriesServiceClient;
 
 /// How long reaching the server may take.
@@ -37,6 +39,8 @@ pub struct Client {
     pub(super) splits: SplitServiceClient<Channel>,
     pub(super) read_modes: ReadModeServiceClient<Channel>,
     pub(super) filters: FilterServiceClient<Channel>,
+    pub(super) tuning: TuningServiceClient<Channel>,
+    pub(super) exports: ExportServiceClient<Channel>,
     ops: OpsServiceClient<Channel>,
     /// Who asks for changes.
     author: Option<AsciiMetadataValue>,
@@ -71,6 +75,8 @@ impl Client {
             read_modes: ReadModeServiceClient::new(channel.clone())
                 .max_decoding_message_size(ANSWER_BYTES_MAX),
             filters: FilterServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            tuning: TuningServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            exports: ExportServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
             ops: OpsServiceClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX),
             author: None,
         })
@@ -169,6 +175,14 @@ impl Client {
         request: admin::DeleteNamespaceRequest,
     ) -> Answer<admin::DeleteNamespaceResponse> {
         Ok(self.namespaces.clone().delete_namespace(self.asked(request)).await?.into_inner())
+    }
+
+    /// A shape and a cluster for a workload that is only guessed.
+    pub async fn plan_namespace(
+        &self,
+        request: admin::PlanNamespaceRequest,
+    ) -> Answer<admin::PlanNamespaceResponse> {
+        Ok(self.namespaces.clone().plan_namespace(request).await?.into_inner())
     }
 
     /// The slices of a namespace.

@@ -2,8 +2,11 @@
 
 mod calls;
 mod error;
+mod exports;
 mod routes;
 mod splits;
+mod tuning;
 
 pub use calls::{Client, Pages};
 pub use error::CallError;
+pub use exports::RowPages;

@@ -16,6 +16,23 @@ pub enum Readiness {
     NotReady(String),
 }
 
+/// How detections travel, as far as this server knows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct QueueState {
+    /// embedded or kafka.
+    pub backend: &'static str,
+    /// The topic of Kafka.
+    pub topic: String,
+    /// The consumer group of the workers.
+    pub group: String,
+    /// Detections that no worker has dealt with.
+    pub lag: Option<u64>,
+    /// Messages that were no detections.
+    pub dead_letters: Option<u64>,
+    /// Why those are not known; empty if they are.
+    pub problem: String,
+}
+
 /// The process that serves. Cheap to clone.
 #[derive(Clone)]
 pub struct Host {
@@ -33,6 +50,8 @@ pub struct Host {
     pub started: i64,
     /// Whether it takes requests.
     pub readiness: watch::Receiver<Readiness>,
+    /// How detections travel.
+    pub queue: watch::Receiver<QueueState>,
 }
 
 impl Host {

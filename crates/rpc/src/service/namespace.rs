@@ -1,5 +1,5 @@
 //! `NamespaceService`: make, show, change, delete; list slices and the sizes of their partitions. Backfills are in
-//! [`super::backfill`].
+//! [`super::backfill`], plans in [`super::plan`].
 
 use api::admin::v1 as wire;
 use api::convert::{
@@ -9,16 +9,22 @@ use api::convert::{
 use engine::{Error, Namespace, NamespaceSpec, Reason, Result as Answer};
 use tonic::{Request, Response, Status};
 
+use super::plan::Planner;
 use super::timeseries::answer;
 use super::{Host, backfill};
 use crate::generated::server::admin::namespace_service_server::NamespaceService;
 
 /// The service.
 pub(crate) struct Namespaces {
-    pub(crate) host: Host,
+    host: Host,
+    planner: Planner,
 }
 
 impl Namespaces {
+    pub(crate) fn new(host: Host) -> Self {
+        Self { host, planner: Planner::new() }
+    }
+
     async fn create(&self, request: Request<wire::CreateNamespaceRequest>) -> Answer<wire::Namespace> {
         let (metadata, _, request) = request.into_parts();
         let engine = self.host.because(&metadata, &request.reason)?;
@@ -128,6 +134,13 @@ impl NamespaceService for Namespaces {
         request: Request<wire::DeleteNamespaceRequest>,
     ) -> Result<Response<wire::DeleteNamespaceResponse>, Status> {
         answer(self.delete(request)).await
+    }
+
+    async fn plan_namespace(
+        &self,
+        request: Request<wire::PlanNamespaceRequest>,
+    ) -> Result<Response<wire::PlanNamespaceResponse>, Status> {
+        answer(self.planner.plan(&*self.host.env.spawn, &request.into_inner())).await
     }
 
     async fn list_slices(

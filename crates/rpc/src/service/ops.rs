@@ -5,12 +5,21 @@ use api::convert::{audit_request, timestamp_to_wire, worker_to_wire};
 use tonic::{Request, Response, Status};
 
 use super::timeseries::answer;
-use super::{Host, Readiness};
+use super::{Host, QueueState, Readiness};
 use crate::generated::server::admin::ops_service_server::OpsService;
 
 /// The service.
 pub(crate) struct Ops {
     pub(crate) host: Host,
+}
+
+impl Ops {
+    fn queue(&self) -> wire::Queue {
+        let QueueState { backend, topic, group, lag, dead_letters, problem } =
+            self.host.queue.borrow().clone();
+        let (backend, dropped) = (backend.to_owned(), self.host.engine.detections_dropped());
+        wire::Queue { backend, topic, group, lag, dead_letters, dropped, problem }
+    }
 }
 
 #[tonic::async_trait]
@@ -42,7 +51,7 @@ impl OpsService for Ops {
     ) -> Result<Response<wire::ListWorkersResponse>, Status> {
         answer(async {
             let workers = self.host.engine.servers().await?.into_iter().map(worker_to_wire).collect();
-            Ok(wire::ListWorkersResponse { workers })
+            Ok(wire::ListWorkersResponse { workers, queue: Some(self.queue()) })
         })
         .await
     }

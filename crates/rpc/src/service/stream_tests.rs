@@ -13,7 +13,7 @@ use store::MemoryStore;
 use store::layer::{Fault, FaultLayer, FaultPlan, Layered, Op};
 use tokio::sync::watch;
 
-use super::super::Readiness;
+use super::super::{QueueState, Readiness};
 use super::*;
 
 /// More than it may send.
@@ -47,7 +47,8 @@ async fn a_stream_of_a_server_without_a_lease_ends_behind_what_is_certain() {
     let keys = TokenKeys { current: TokenKey { id: 1, secret: [7; 32] }, previous: None };
     let (_, readiness) = watch::channel(Readiness::Ready);
     let (version, backend) = ("0", "memory");
-    let host = Host { engine, keys, env, version, backend, started: NOW, readiness };
+    let queue = watch::channel(QueueState::default()).1;
+    let host = Host { engine, keys, env, version, backend, started: NOW, readiness, queue };
     let at = |seconds| Some(prost_types::Timestamp { seconds, nanos: 0 });
     let request = v1::ReadEventRecordsRequest {
         namespace: "plays".to_owned(),

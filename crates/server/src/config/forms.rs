@@ -16,6 +16,12 @@ const NAME_CHARS_MAX: usize = 255;
 /// Longest prefix of a keyspace: the name of the longest namespace has to fit behind it.
 const PREFIX_CHARS_MAX: usize = 10;
 
+/// Kafka takes 249; the name of the topic with dead letters is longer.
+const TOPIC_CHARS_MAX: usize = 200;
+/// Properties of a client, and how long a value may be: a certificate fits.
+const PROPERTIES_MAX: usize = 100;
+const PROPERTY_BYTES_MAX: usize = 16 << 10;
+
 /// What a text has to look like.
 pub(super) struct Form {
     /// In words, after "give".
@@ -47,6 +53,23 @@ pub(super) const USER: Form = Form {
     legal: |text| text.chars().count() <= NAME_CHARS_MAX && !text.contains(char::is_control),
 };
 
+/// A topic of Kafka, with room for the name of its dead letters.
+pub(super) const TOPIC: Form = Form {
+    allowed: "1 to 200 of a-z, A-Z, 0-9, dot, underscore and hyphen",
+    legal: |text| {
+        let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        (1..=TOPIC_CHARS_MAX).contains(&text.len())
+            && text.bytes().all(legal)
+            && text.bytes().any(|byte| byte != b'.')
+    },
+};
+
+/// A consumer group of Kafka.
+pub(super) const GROUP: Form = Form {
+    allowed: "the name of a group of 1 to 255 characters",
+    legal: |text| (1..=NAME_CHARS_MAX).contains(&text.chars().count()) && !text.contains(char::is_control),
+};
+
 pub(super) const NODES_ALLOWED: &str = "a list of nodes as host:port";
 pub(super) const REPLICAS_ALLOWED: &str = "a table of data centres with 1 to 15 replicas each";
 
@@ -75,6 +98,63 @@ fn node(text: &str) -> bool {
 fn datacenter(text: &str) -> bool {
     let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
     (1..=NAME_CHARS_MAX).contains(&text.len()) && text.bytes().all(legal)
+}
+
+pub(super) const PROPERTIES_ALLOWED: &str = "a table of properties with a text, number or switch each";
+
+/// Properties: a table in the file, `a.b=c,d=e` in a variable. A name may be written without quotes in the file, where its dots
+/// make tables of it.
+pub(super) fn properties(value: &Value) -> Option<BTreeMap<String, String>> {
+    let mut found = Vec::new();
+    match value {
+        Value::Table(entries) => flatten("", entries, &mut found)?,
+        Value::Word(word) if word.trim().is_empty() => {}
+        Value::Word(word) => {
+            for entry in word.split(',') {
+                let (name, value) = entry.split_once('=')?;
+                found.push((name.trim().to_owned(), value.trim().to_owned()));
+            }
+        }
+        _ => return None,
+    }
+    let legal = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let is_legal = |(name, value): &(String, String)| {
+        (1..=NAME_CHARS_MAX).contains(&name.len())
+            && name.bytes().all(legal)
+            && value.len() <= PROPERTY_BYTES_MAX
+    };
+    let (count, all_legal) = (found.len(), found.iter().all(is_legal));
+    let found: BTreeMap<String, String> = found.into_iter().collect();
+    (all_legal && found.len() == count && count <= PROPERTIES_MAX).then_some(found)
+}
+
+/// The tables inside of a file are as deep as its parser allows.
+fn flatten(prefix: &str, entries: &[(String, Value)], found: &mut Vec<(String, String)>) -> Option<()> {
+    for (name, value) in entries {
+        let whole = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) => flatten(&whole, inner, found)?,
+            Value::Text(text) => found.push((whole, text.clone())),
+            Value::Integer(_, Some(number)) => found.push((whole, number.to_string())),
+            Value::Switch(on) => found.push((whole, on.to_string())),
+            _ => return None,
+        }
+    }
+    Some(())
+}
+
+/// Properties as TOML writes them, without what nobody should see.
+pub(super) fn properties_text(properties: &BTreeMap<String, String>) -> String {
+    let entry = |(name, value): (&String, &String)| {
+        let shown = if is_secret(name) { "***" } else { value };
+        format!("{} = {}", quoted(name), quoted(shown))
+    };
+    format!("{{{}}}", properties.iter().map(entry).collect::<Vec<_>>().join(", "))
+}
+
+/// Whether a property is a password, a key or the like.
+fn is_secret(name: &str) -> bool {
+    ["password", "secret", "key.pem", "jaas"].iter().any(|part| name.contains(part))
 }
 
 /// Replicas: a table in the file, `dc1=3,dc2=2` in a variable.

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::forms::{DATACENTER, PREFIX as KEYSPACE_PREFIX, USER};
+use super::forms::{DATACENTER, GROUP, PREFIX as KEYSPACE_PREFIX, TOPIC, USER};
 use super::given::{Flag, Flags};
 use super::settings::Config;
 use super::value::{Place, Value};
@@ -49,12 +49,18 @@ pub(super) struct Key {
 }
 
 /// Every setting.
-pub(super) static KEYS: [Key; 36] = [
+pub(super) static KEYS: [Key; 43] = [
     Key {
         name: "server.listen",
         help: "Address and port that serve gRPC, JSON, metrics and the console; port 0 takes any free one.",
         flag: Some(Flag { name: "--listen", value: |Flags { listen, .. }| listen.clone().map(Value::Word) }),
         place: |config| Place::Address(&mut config.server.listen),
+    },
+    Key {
+        name: "server.roles",
+        help: "What this server does: api answers calls, split_worker splits wide partitions, slice_keeper makes and drops slices, tuner proposes how future ones are cut.",
+        flag: None,
+        place: |config| Place::Roles(&mut config.server.roles),
     },
     Key {
         name: "server.reflection",
@@ -188,6 +194,42 @@ pub(super) static KEYS: [Key; 36] = [
         place: |config| Place::Switch(&mut config.store.cassandra.tls.verify_hostname),
     },
     Key {
+        name: "queue.backend",
+        help: "How split workers hear of wide partitions: through the store itself, or through Kafka.",
+        flag: None,
+        place: |config| Place::Queue(&mut config.queue.backend),
+    },
+    Key {
+        name: "queue.kafka.bootstrap_servers",
+        help: "Brokers to begin with; the others are learnt from them. Separated by commas in a variable.",
+        flag: None,
+        place: |config| Place::Nodes(&mut config.queue.kafka.bootstrap_servers),
+    },
+    Key {
+        name: "queue.kafka.topic",
+        help: "The topic of detections; dead letters go to the one that ends in .dead-letter. Both are made if they are missing.",
+        flag: None,
+        place: |config| Place::Text(&mut config.queue.kafka.topic, TOPIC),
+    },
+    Key {
+        name: "queue.kafka.group",
+        help: "The consumer group of all split workers.",
+        flag: None,
+        place: |config| Place::Text(&mut config.queue.kafka.group, GROUP),
+    },
+    Key {
+        name: "queue.kafka.password_file",
+        help: "The file that holds the password for SASL (sasl.password), and nothing else; read at start.",
+        flag: None,
+        place: |config| Place::File(&mut config.queue.kafka.password_file),
+    },
+    Key {
+        name: "queue.kafka.properties",
+        help: "Properties of librdkafka, passed through, as security.protocol or sasl.mechanisms. `linger.ms=5,client.id=b` in a variable.",
+        flag: None,
+        place: |config| Place::Properties(&mut config.queue.kafka.properties),
+    },
+    Key {
         name: "histograms.source",
         help: "Who in a Cassandra cluster is asked for the sizes of partitions; auto tries the others in this order.",
         flag: None,
@@ -292,6 +334,11 @@ impl Key {
     /// Puts `value` into `config`, or says what to give instead.
     pub(super) fn set(&self, config: &mut Config, value: &Value) -> Result<(), String> {
         (self.place)(config).set(value)
+    }
+
+    /// What was given for it, as a message repeats it.
+    pub(super) fn repeated(&self, value: &Value) -> String {
+        (self.place)(&mut Config::default()).repeated(value)
     }
 
     /// Its value in `config`, as TOML writes it.

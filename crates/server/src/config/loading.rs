@@ -151,7 +151,8 @@ fn contradictions(loaded: &Loaded) -> Vec<String> {
         let value = key.map(|key| key.show(&loaded.config)).unwrap_or_default();
         format!("{origin}: {name} is {value}; {advice}")
     };
-    loaded.config.cassandra_contradictions().into_iter().map(told).collect()
+    let config = &loaded.config;
+    config.cassandra_contradictions().into_iter().chain(config.queue_contradictions()).map(told).collect()
 }
 
 fn apply(loaded: &mut Loaded, given: Given) -> Result<(), String> {
@@ -161,6 +162,6 @@ fn apply(loaded: &mut Loaded, given: Given) -> Result<(), String> {
             loaded.origins.insert(key.name, origin);
             Ok(())
         }
-        Err(advice) => Err(format!("{origin}: {} is {value}; {advice}", key.name)),
+        Err(advice) => Err(format!("{origin}: {} is {}; {advice}", key.name, key.repeated(&value))),
     }
 }

@@ -9,7 +9,7 @@
 //! drives the file, the environment, the flags, `config show` and the page `docs/operating/configuration.md`; there is
 //! no second list.
 //!
-//! Reading order: `settings`, `cassandra` and `histograms` (what there is), `keys` (the table), `value`, `units` and `forms` (what was
+//! Reading order: `settings`, `cassandra`, `queue` and `histograms` (what there is), `keys` (the table), `value`, `units` and `forms` (what was
 //! given, and how it is read), `given` (file, environment and flags become a list of what was given), `nearest` (what an unknown name may have meant),
 //! `loading` (the layers put on top of each other), `error`.
 
@@ -21,6 +21,7 @@ mod histograms;
 mod keys;
 mod loading;
 mod nearest;
+mod queue;
 mod settings;
 mod units;
 mod value;
@@ -30,7 +31,8 @@ pub use error::ConfigError;
 pub use given::Flags;
 pub use histograms::Histograms;
 pub use loading::{Loaded, Setting, load};
-pub use settings::{Backend, Config, Embedded, Level, Limits, Log, LogFormat, Server, Store};
+pub use queue::{Kafka, Queue, QueueBackend};
+pub use settings::{Backend, Config, Embedded, Level, Limits, Log, LogFormat, Role, Server, Store};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,13 @@
 //! What can be set, as plain data with its defaults. No parsing and no names of keys: those are in `keys`.
 
+use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::cassandra::Cassandra;
 use super::histograms::Histograms;
+use super::queue::Queue;
 
 /// Every setting of a server, checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub struct Config {
     pub server: Server,
     /// Where events are kept.
     pub store: Store,
+    /// How detections travel.
+    pub queue: Queue,
     /// Where sizes of partitions are asked for.
     pub histograms: Histograms,
     /// How much may be under way at once.
@@ -27,10 +31,25 @@ pub struct Config {
 pub struct Server {
     /// Where gRPC, JSON, metrics and the console are served; port 0 takes any free one. Default 127.0.0.1:7420.
     pub listen: SocketAddr,
+    /// What this server does. Default everything.
+    pub roles: BTreeSet<Role>,
     /// Whether gRPC clients may ask for the descriptors. Default true.
     pub reflection: bool,
     /// How long requests under way may take after a stop signal. Default 10 s.
     pub shutdown_grace: Duration,
+}
+
+/// Something that a server does. What all do is not here: each keeps its view of the others fresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// Answers calls, and tells of wide partitions.
+    Api,
+    /// Splits them.
+    SplitWorker,
+    /// Makes slices ahead, closes and drops them.
+    SliceKeeper,
+    /// Looks at closed slices, and proposes how future ones should be cut.
+    Tuner,
 }
 
 /// Where events are kept.
@@ -133,6 +152,7 @@ impl Default for Server {
         Self {
             // Without a login, only this machine may reach it until an operator says otherwise.
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 7420)),
+            roles: Role::ALL.into(),
             reflection: true,
             shutdown_grace: Duration::from_secs(10),
         }
@@ -201,6 +221,34 @@ impl Store {
                 format!("Cassandra at {}, keyspaces {keyspace_prefix}_*", contact_points.join(", "))
             }
         }
+    }
+}
+
+impl Role {
+    /// Every role.
+    pub const ALL: [Self; 4] = [Self::Api, Self::SplitWorker, Self::SliceKeeper, Self::Tuner];
+
+    /// Its name in the settings and in lists.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Api => "api",
+            Self::SplitWorker => "split_worker",
+            Self::SliceKeeper => "slice_keeper",
+            Self::Tuner => "tuner",
+        }
+    }
+}
+
+impl Config {
+    /// What this server does, by name. Whoever may split nothing is no worker.
+    pub fn roles(&self) -> Vec<String> {
+        let does = |role: &&Role| **role != Role::SplitWorker || self.limits.splits > 0;
+        self.server.roles.iter().filter(does).map(|role| role.as_str().to_owned()).collect()
+    }
+
+    /// Whether it does this.
+    pub fn has(&self, role: Role) -> bool {
+        self.server.roles.contains(&role)
     }
 }
 

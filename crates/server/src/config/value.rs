@@ -1,7 +1,7 @@
 //! A value that was given, the place it is meant for, and the words for both: how a size, a duration or a level is
 //! read, refused and shown. Knows no key and no layer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
@@ -11,7 +11,8 @@ use std::time::Duration;
 use store_cassandra::SourceChoice;
 
 use super::forms::{self, Form};
-use super::settings::{Backend, Level, LogFormat};
+use super::queue::QueueBackend;
+use super::settings::{Backend, Level, LogFormat, Role};
 use super::units::{duration, duration_text, size, size_text};
 
 /// Characters of a value or a name that a message repeats.
@@ -53,6 +54,9 @@ pub(super) enum Place<'c> {
     Size(&'c mut u64, RangeInclusive<u64>),
     Time(&'c mut Duration, RangeInclusive<Duration>),
     Backend(&'c mut Backend),
+    Queue(&'c mut QueueBackend),
+    Roles(&'c mut BTreeSet<Role>),
+    Properties(&'c mut BTreeMap<String, String>),
     Level(&'c mut Level),
     Format(&'c mut LogFormat),
 }
@@ -117,6 +121,9 @@ impl Place<'_> {
             Self::Size(place, range) => put(place, size(value).filter(|size| range.contains(size))),
             Self::Time(place, range) => put(place, duration(value).filter(|time| range.contains(time))),
             Self::Backend(place) => put(place, one_of(Backend::ALL, Backend::as_str, value)),
+            Self::Queue(place) => put(place, one_of(QueueBackend::ALL, QueueBackend::as_str, value)),
+            Self::Roles(place) => put(place, roles(value)),
+            Self::Properties(place) => put(place, forms::properties(value)),
             Self::Level(place) => put(place, one_of(Level::ALL, Level::as_str, value)),
             Self::Format(place) => put(place, one_of(LogFormat::ALL, LogFormat::as_str, value)),
         };
@@ -135,9 +142,21 @@ impl Place<'_> {
             }
             (Self::Nodes(_), Value::Word(_)) => format!("give {allowed}, as 10.0.0.1:9042,10.0.0.2:9042"),
             (Self::Nodes(_), _) => format!(r#"give {allowed}, as ["10.0.0.1:9042", "10.0.0.2:9042"]"#),
+            (Self::Properties(_), Value::Word(_)) => {
+                format!("give {allowed}, as security.protocol=ssl,linger.ms=5")
+            }
+            (Self::Properties(_), _) => format!(r#"give {allowed}, as {{"security.protocol" = "ssl"}}"#),
             (Self::Replicas(_), Value::Word(_)) => format!("give {allowed}, as dc1=3,dc2=2"),
             (Self::Replicas(_), _) => format!("give {allowed}, as {{dc1 = 3, dc2 = 2}}"),
             _ => format!("give {allowed}"),
+        }
+    }
+
+    /// What was given, unless it may hold what nobody should see.
+    pub(super) fn repeated(&self, value: &Value) -> String {
+        match self {
+            Self::Properties(_) => "not as it should be".to_owned(),
+            _ => value.to_string(),
         }
     }
 
@@ -164,6 +183,9 @@ impl Place<'_> {
                 )
             }
             Self::Backend(_) => listed(Backend::ALL, Backend::as_str),
+            Self::Queue(_) => listed(QueueBackend::ALL, QueueBackend::as_str),
+            Self::Roles(_) => format!("a list of {}, each once", listed(Role::ALL, Role::as_str)),
+            Self::Properties(_) => forms::PROPERTIES_ALLOWED.to_owned(),
             Self::Level(_) => listed(Level::ALL, Level::as_str),
             Self::Format(_) => listed(LogFormat::ALL, LogFormat::as_str),
         }
@@ -186,6 +208,12 @@ impl Place<'_> {
             }
             Self::Time(place, _) => quoted(&duration_text(**place)),
             Self::Backend(place) => quoted(place.as_str()),
+            Self::Queue(place) => quoted(place.as_str()),
+            Self::Roles(place) => {
+                let names: Vec<String> = place.iter().map(|role| quoted(role.as_str())).collect();
+                format!("[{}]", names.join(", "))
+            }
+            Self::Properties(place) => forms::properties_text(place),
             Self::Level(place) => quoted(place.as_str()),
             Self::Format(place) => quoted(place.as_str()),
         }
@@ -219,6 +247,19 @@ pub(super) fn digits(text: &str) -> Option<u64> {
 fn one_of<T: Copy, const N: usize>(all: [T; N], name: fn(T) -> &'static str, value: &Value) -> Option<T> {
     let text = value.text()?;
     all.into_iter().find(|one| name(*one) == text)
+}
+
+/// A list in the file, separated by commas in a variable.
+fn roles(value: &Value) -> Option<BTreeSet<Role>> {
+    let names: Vec<String> = match value {
+        Value::List(_, texts) => texts.clone()?,
+        Value::Word(word) => word.split(',').map(|name| name.trim().to_owned()).collect(),
+        _ => return None,
+    };
+    let count = names.len();
+    let role = |name: String| Role::ALL.into_iter().find(|role| role.as_str() == name);
+    let roles: BTreeSet<Role> = names.into_iter().map(role).collect::<Option<_>>()?;
+    (count > 0 && roles.len() == count).then_some(roles)
 }
 
 fn listed<T, const N: usize>(all: [T; N], name: fn(T) -> &'static str) -> String {

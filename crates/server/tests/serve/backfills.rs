@@ -7,7 +7,7 @@ use crate::fixture::{Fixture, NAMESPACE, at, event, reads, seconds};
 
 impl Fixture {
     /// With a namespace that takes only recent events and keeps them for ever.
-    async fn recent_only() -> Self {
+    pub(crate) async fn recent_only() -> Self {
         let fixture = Self::start(&[]).await;
         let forever = Some(prost_types::Duration::default());
         let namespace = admin::Namespace {
@@ -20,7 +20,12 @@ impl Fixture {
         fixture
     }
 
-    async fn begin(&self, start: i64, end: i64, validate_only: bool) -> Result<admin::Backfill, CallError> {
+    pub(crate) async fn begin(
+        &self,
+        start: i64,
+        end: i64,
+        validate_only: bool,
+    ) -> Result<admin::Backfill, CallError> {
         let request = admin::BeginBackfillRequest {
             namespace: NAMESPACE.to_owned(),
             start: Some(at(start)),
@@ -31,7 +36,7 @@ impl Fixture {
         self.client.begin_backfill(request).await
     }
 
-    async fn end(&self, id: u64, validate_only: bool) -> Result<(), CallError> {
+    pub(crate) async fn end(&self, id: u64, validate_only: bool) -> Result<(), CallError> {
         let (namespace, reason) = (NAMESPACE.to_owned(), String::new());
         let request = admin::EndBackfillRequest { namespace, id, validate_only, reason };
         self.client.end_backfill(request).await.map(|_| ())

@@ -23,7 +23,10 @@ async fn probes_and_server_info_answer() {
     let workers = fixture.client.list_workers().await.unwrap().workers;
     let worker = workers.iter().find(|worker| worker.here).unwrap();
     assert_eq!((&worker.server_id, &worker.version, worker.leased), (&info.server_id, &info.version, true));
-    assert_eq!((worker.roles.join(" "), &worker.address), ("api slice_keeper".to_owned(), &address));
+    assert_eq!(
+        (worker.roles.join(" "), &worker.address),
+        ("api split_worker slice_keeper tuner".to_owned(), &address)
+    );
     assert!(worker.started.unwrap().seconds > 0 && worker.silent.is_some(), "{worker:?}");
     // grpc.health.v1: the process, a service, and one that is not there.
     let health = async |service: &str| {

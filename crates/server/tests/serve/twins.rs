@@ -78,6 +78,14 @@ const CALLS: &[(&str, &[&str])] = &[
         "braid.admin.v1.NamespaceService.DeleteNamespace",
         &[r#"{"name":"plays","validate_only":true}"#, r#"{"name":"nowhere"}"#],
     ),
+    (
+        "braid.admin.v1.NamespaceService.PlanNamespace",
+        &[
+            r#"{"events_per_second_per_id":{"low":0.1,"mid":1,"high":2},"ids":{"mid":1000},"event_bytes":{"mid":300},"readInterval":"3600s","retention":"86400s","worlds":2,"seed":"18446744073709551615"}"#,
+            r#"{"ids":{"mid":"NaN"}}"#,
+            r#"{}"#,
+        ],
+    ),
     ("braid.admin.v1.NamespaceService.ListSlices", &[r#"{"namespace":"plays"}"#]),
     (
         "braid.admin.v1.NamespaceService.GetPartitionHistogram",
@@ -197,6 +205,51 @@ const CALLS: &[(&str, &[&str])] = &[
         &[r#"{"namespace":"plays","validate_only":true}"#, r#"{"namespace":"nowhere"}"#],
     ),
     (
+        "braid.admin.v1.TuningService.ListProposals",
+        &[
+            r#"{}"#,
+            r#"{"namespace":"plays","states":["OPEN","STALE"]}"#,
+            r#"{"namespace":"plays","states":["open"]}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.TuningService.GetProposal",
+        &[
+            r#"{"namespace":"plays","id":"7"}"#,
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"nowhere","id":1}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.TuningService.SimulateProposal",
+        &[
+            r#"{"namespace":"plays","shape":{"seconds_per_bucket":86400}}"#,
+            r#"{"namespace":"plays","shape":{"secondsPerBucket":7000}}"#,
+            r#"{"namespace":"plays","shape":{"bucketsPerId":70000}}"#,
+            r#"{"namespace":"plays","id":7}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.TuningService.AcceptProposal",
+        &[
+            r#"{"namespace":"plays","id":7,"validateOnly":true,"reason":"test"}"#,
+            r#"{"namespace":"plays","reason":"no number"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.TuningService.RejectProposal",
+        &[r#"{"namespace":"plays","id":7,"validate_only":true}"#, r#"{"namespace":"nowhere","id":1}"#],
+    ),
+    (
+        "braid.admin.v1.TuningService.Observe",
+        &[
+            r#"{"namespace":"plays","validate_only":true,"measure":true}"#,
+            r#"{"namespace":"nowhere","reason":"test"}"#,
+        ],
+    ),
+    (
         "braid.admin.v1.ReadModeService.GetReadMode",
         &[r#"{"namespace":"plays"}"#, r#"{"namespace":"nowhere"}"#, "{}"],
     ),
@@ -252,6 +305,25 @@ const CALLS: &[(&str, &[&str])] = &[
             r#"{"namespace":"plays","timeSeriesId":"s"}"#,
             r#"{"namespace":"plays"}"#,
             r#"{"namespace":"nowhere","time_series_id":"s"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.ExportService.PrepareExport",
+        &[
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"plays","timeSlices":["data_19700101"],"includeOpen":true,"end":"1970-01-01T00:00:05Z"}"#,
+            r#"{"namespace":"plays","time_slices":["data_20000101"]}"#,
+            r#"{"namespace":"plays","start":"1970-01-02T00:00:00Z","end":"1970-01-01T00:00:00Z"}"#,
+            r#"{"namespace":"nowhere"}"#,
+        ],
+    ),
+    (
+        "braid.admin.v1.ExportService.ExportSplits",
+        &[
+            r#"{"namespace":"plays"}"#,
+            r#"{"namespace":"plays","ids":["data_19700101/0/0/nobody"]}"#,
+            r#"{"namespace":"plays","pageToken":"forged"}"#,
+            r#"{"namespace":"nowhere"}"#,
         ],
     ),
     ("braid.admin.v1.OpsService.GetServerInfo", &["{}"]),

@@ -26,6 +26,7 @@ fn without_anything_all_is_default() {
     assert_eq!(
         shown.join("\n"),
         r#"server.listen = "127.0.0.1:7420" (default)
+server.roles = ["api", "split_worker", "slice_keeper", "tuner"] (default)
 server.reflection = true (default)
 server.shutdown_grace = "10s" (default)
 store.backend = "embedded" (default)
@@ -47,6 +48,12 @@ store.cassandra.tls.ca_file = "" (default)
 store.cassandra.tls.cert_file = "" (default)
 store.cassandra.tls.key_file = "" (default)
 store.cassandra.tls.verify_hostname = true (default)
+queue.backend = "embedded" (default)
+queue.kafka.bootstrap_servers = ["127.0.0.1:9092"] (default)
+queue.kafka.topic = "braid.wide-partition-detections" (default)
+queue.kafka.group = "braid-split-workers" (default)
+queue.kafka.password_file = "" (default)
+queue.kafka.properties = {} (default)
 histograms.source = "auto" (default)
 histograms.jolokia_port = 8778 (default)
 histograms.nodetool = "nodetool" (default)
@@ -118,7 +125,7 @@ fn a_data_directory_need_not_be_text() {
 
 #[test]
 fn what_is_shown_can_be_given_again() {
-    let text = "[server]\nlisten = '[::1]:0'\nreflection = false\nshutdown_grace = '1m 30s 5ms'\n\
+    let text = "[server]\nlisten = '[::1]:0'\nroles = ['api', 'split_worker']\nreflection = false\nshutdown_grace = '1m 30s 5ms'\n\
                 [store]\nbackend = 'cassandra'\ndata = '''a \"b\" \\c'''\nmax_tables = 1\n\
                 [store.embedded]\ncache_bytes = 8388609\nmemtable_budget_bytes = '1TiB'\njournal_bytes = '100MB'\n\
                 workers = 64\n\
@@ -127,6 +134,8 @@ fn what_is_shown_can_be_given_again() {
                 password_file = '/p'\nconnections_per_node = 4\n\
                 [store.cassandra.tls]\nenabled = true\nca_file = '/ca'\ncert_file = '/c'\nkey_file = '/k'\n\
                 verify_hostname = false\n\
+                [queue]\nbackend = 'kafka'\n[queue.kafka]\nbootstrap_servers = ['a:1', 'b:2']\ntopic = 't'\ngroup = 'g'\n\
+                password_file = '/p'\nproperties = {security.protocol = 'ssl', 'linger.ms' = 5, x = true}\n\
                 [histograms]\nsource = 'cql'\njolokia_port = 1\nnodetool = '/n'\njmx_port = 65535\n\
                 [limits]\nconnections = 1\nrequests = 2\nstreams = 3\n\
                 reads = 4\nreads_waiting = 0\nwide_scans = 5\nsplits = 1\nsplit_bytes_per_second = '1MiB'\n\

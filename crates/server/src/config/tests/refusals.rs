@@ -45,7 +45,7 @@ fn unknown_keys_in_the_file() {
         &format!(
             "{outside} `frobnicate` outside the sections; \
              the sections are [server], [store], [store.embedded], [store.cassandra], [store.cassandra.tls], \
-             [histograms], [limits], [log]"
+             [queue], [queue.kafka], [histograms], [limits], [log]"
         ),
     );
     let long = "x".repeat(100);
@@ -63,10 +63,10 @@ fn unknown_sections_in_the_file() {
         "braid.toml:1: there is no section [store.embeddd]; did you mean [store.embedded]?",
     );
     check(
-        "[queue]",
-        "braid.toml:1: there is no section [queue]; \
+        "[console]",
+        "braid.toml:1: there is no section [console]; \
          the sections are [server], [store], [store.embedded], [store.cassandra], [store.cassandra.tls], \
-         [histograms], [limits], [log]",
+         [queue], [queue.kafka], [histograms], [limits], [log]",
     );
     check(
         "['store.embedded']",
@@ -268,11 +268,11 @@ fn variables() {
         ),
     );
     check_variables(
-        &["BRAID__QUEUE__X=x"],
+        &["BRAID__CONSOLE__X=x"],
         &format!(
-            "BRAID__QUEUE__X: {none}; there are BRAID__SERVER__*, BRAID__STORE__*, BRAID__STORE__EMBEDDED__*, \
-             BRAID__STORE__CASSANDRA__*, BRAID__STORE__CASSANDRA__TLS__*, BRAID__HISTOGRAMS__*, BRAID__LIMITS__*, \
-             BRAID__LOG__*"
+            "BRAID__CONSOLE__X: {none}; there are BRAID__SERVER__*, BRAID__STORE__*, BRAID__STORE__EMBEDDED__*, \
+             BRAID__STORE__CASSANDRA__*, BRAID__STORE__CASSANDRA__TLS__*, BRAID__QUEUE__*, BRAID__QUEUE__KAFKA__*, \
+             BRAID__HISTOGRAMS__*, BRAID__LIMITS__*, BRAID__LOG__*"
         ),
     );
     check_variables(
@@ -309,4 +309,35 @@ fn a_file_of_another_program_is_not_told_in_full() {
     assert_eq!(lines.len(), 21);
     assert!(lines[19].starts_with("braid.toml:20: "), "{}", lines[19]);
     assert_eq!(lines[20], "and 5 more; correct these first");
+}
+
+#[test]
+fn roles_and_queues_that_contradict_the_rest() {
+    check(
+        "[server]\nroles = ['api']",
+        "braid.toml:2: server.roles is [\"api\"]; the embedded store belongs to one process, which has to do everything; leave \
+         the roles out, or use store.backend = \"cassandra\"",
+    );
+    let roles = "give a list of \"api\", \"split_worker\", \"slice_keeper\" or \"tuner\", each once";
+    for bad in ["['worker']", "['api', 'api']", "[]"] {
+        let told = given(&format!("[server]\nroles = {bad}"), &[]).unwrap_err().to_string();
+        assert!(told.contains(roles), "{told}");
+    }
+    check(
+        "[store]\nbackend = 'cassandra'\n[server]\nroles = ['split_worker']\n[limits]\nsplits = 0",
+        "braid.toml:6: limits.splits is 0; a server that only splits has to be allowed to; give limits.splits 1 or more",
+    );
+    check(
+        "[queue.kafka]\nproperties = {'group.id' = 'x'}",
+        "braid.toml:2: queue.kafka.properties is {\"group.id\" = \"x\"}; take group.id out of it: set queue.kafka.group",
+    );
+}
+
+#[test]
+fn a_password_among_the_properties_is_never_shown() {
+    let text = "[queue.kafka]\npassword_file = '/p'\nproperties = {sasl.password = 'hush'}";
+    let told = given(text, &[]).unwrap_err().to_string();
+    assert!(told.contains("\"sasl.password\" = \"***\"") && !told.contains("hush"), "{told}");
+    let refused = given("", &["BRAID__QUEUE__KAFKA__PROPERTIES=sasl.password:hush"]).unwrap_err().to_string();
+    assert!(refused.contains("queue.kafka.properties") && !refused.contains("hush"), "{refused}");
 }
