@@ -89,8 +89,8 @@ mod tests {
         check(
             &[],
             "run ingest scan grpc-ingest first-page drain search count fairness partial split split-fairness filter \
-             route-cost shadow split-read published checks metadata-load cassandra-write cassandra-drain cassandra-read \
-             cassandra-wide cassandra-split cassandra-split-read start json=false",
+             route-cost shadow split-read published checks metadata-load plan cassandra-write cassandra-drain \
+             cassandra-read cassandra-wide cassandra-split cassandra-split-read start json=false",
         );
         check(&["scan", "--json"], "run scan json=true");
         check(&["scan", "ingest"], "run scan ingest json=false");
@@ -100,7 +100,7 @@ mod tests {
             &["scam"],
             "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, \
              search, count, fairness, partial, split, split-fairness, filter, route-cost, shadow, split-read, published, checks, \
-             metadata-load, cassandra-write, cassandra-drain, cassandra-read, cassandra-wide, cassandra-split, \
+             metadata-load, plan, cassandra-write, cassandra-drain, cassandra-read, cassandra-wide, cassandra-split, \
              cassandra-split-read, start; try --help",
         );
     }
@@ -126,6 +126,7 @@ split-read            reads of a wide partition of the embedded store from the t
 published             8 readers of a split partition of 500 MB by pages of 1,000 through gRPC, against its origin
 checks                what the checks of lease, closed time and window cost: every check done twice, against once
 metadata-load         reads and writes of the metadata by 1,000 servers with 5,000 namespaces, idle and with a change a second
+plan                  a plan for a namespace from 128 worlds, from the most that can be asked for, and from one
 cassandra-write       ingest over Cassandra through gRPC, against the driver that sends the same batches
 cassandra-drain       reading a series over Cassandra through gRPC, by pages and as a stream, against the driver
 cassandra-read        ten events of one partition over Cassandra through gRPC, against the driver's select

@@ -16,6 +16,7 @@ mod grpc_ingest;
 mod ingest;
 mod metadata_load;
 mod partial;
+mod plan;
 mod published;
 mod route_cost;
 mod scan;
@@ -60,6 +61,7 @@ pub(crate) const ALL: &[Question] = &[
     published::QUESTION,
     checks::QUESTION,
     metadata_load::QUESTION,
+    plan::QUESTION,
     cassandra_write::QUESTION,
     cassandra_drain::QUESTION,
     cassandra_read::QUESTION,

@@ -4,8 +4,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    agg, audit, block, completions, config, demo, doctor, explain, filters, get, import, ns, partitions, put,
-    readmode, search, serve, slices, split, tail, workers,
+    agg, audit, block, completions, config, demo, doctor, explain, export, filters, get, import, ns,
+    partitions, put, readmode, search, serve, slices, split, tail, tune, workers,
 };
 use crate::output::Format;
 
@@ -75,7 +75,9 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Print the events of a series as they arrive
     Tail(tail::Args),
-    /// List, show, make, change and delete namespaces
+    /// Write events or stored rows to files for other tools
+    Export(export::Args),
+    /// List, show, plan, make, change and delete namespaces
     Ns(Box<ns::Args>),
     /// List the slices of a namespace
     Slices(slices::Args),
@@ -85,6 +87,8 @@ pub(crate) enum Command {
     Split(split::Args),
     /// Show and move how far reads are served from the targets of splits
     Readmode(readmode::Args),
+    /// Tune how future slices are cut: proposals, and what would be
+    Tune(tune::Args),
     /// Show the filters by which reads find what was split
     Filters(filters::Args),
     /// Block, unblock and list series whose reads or writes are refused

@@ -1,13 +1,14 @@
 //! `braid`: runs a server, or talks to one.
 //!
 //! Reading order: [`args`] (what was typed), this match, [`commands`] (one file a verb), [`session`] and [`run`] (what a
-//! command has in its hands), [`import`] (files of events), [`demo`], [`input`] and [`output`] (text to values and back),
+//! command has in its hands), [`import`] (files of events), [`mod@export`] (the other way), [`demo`], [`input`] and [`output`] (text to values and back),
 //! [`failure`] (messages and exit codes).
 //! Results go to stdout, talk to stderr.
 
 mod args;
 mod commands;
 mod demo;
+mod export;
 mod failure;
 mod import;
 mod input;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Config(args) => commands::config::run(args, global.output),
         Command::Put(args) => run::following(&global, |session| commands::put::run(session, args)),
         Command::Import(args) => run::following(&global, |session| commands::import::run(session, args)),
+        Command::Export(args) => run::calling(&global, |session| commands::export::run(session, args)),
         Command::Get(args) => run::calling(&global, |session| commands::get::run(session, args)),
         Command::Search(args) => run::calling(&global, |session| commands::search::run(session, args)),
         Command::Agg(args) => run::calling(&global, |session| commands::agg::run(session, args)),
@@ -48,6 +50,7 @@ fn main() -> ExitCode {
         }
         Command::Split(args) => run::calling(&global, |session| commands::split::run(session, args)),
         Command::Readmode(args) => run::calling(&global, |session| commands::readmode::run(session, args)),
+        Command::Tune(args) => run::calling(&global, |session| commands::tune::run(session, args)),
         Command::Filters(args) => run::calling(&global, |session| commands::filters::run(session, args)),
         Command::Block(args) => run::calling(&global, |session| commands::block::run(session, args)),
         Command::Workers(args) => run::calling(&global, |session| commands::workers::run(session, args)),

@@ -1,6 +1,6 @@
 //! `braid demo`.
 
-use crate::demo::{self, Backend, Options, Scale};
+use crate::demo::{self, Backend, Options, Queue, Scale};
 use crate::failure::Failure;
 use crate::output::Format;
 use crate::session::Session;
@@ -11,6 +11,7 @@ Examples:
   braid demo --scale m --keep
   braid demo --json | jq .shadow.seen
   braid demo --backend cassandra
+  braid demo --backend cassandra --queue kafka
 
 Starts a server of its own on a free port with its data in a temporary directory, writes
 a skewed workload (one whale with half of the events, small series whose sizes fall off
@@ -22,7 +23,8 @@ what was written. Exit code 8 says that something read is not what was written.
 
 With --backend cassandra the events go to the cluster that [store.cassandra] in the
 settings or BRAID__STORE__CASSANDRA__* name, under a keyspace prefix of the demo's own,
-and its keyspaces are dropped at the end.
+and its keyspaces are dropped at the end. With --queue kafka, detections of wide partitions
+travel through the brokers of [queue.kafka], in a topic of the demo's own.
 
 The workload is the same in every run; the figures are those of this run on this machine.";
 
@@ -42,6 +44,9 @@ pub(crate) struct Args {
     /// Which store the demo's server keeps the events in
     #[arg(long, value_enum, default_value_t, conflicts_with = "use_server")]
     backend: Backend,
+    /// How the demo's server hears of what its reads have found wide
+    #[arg(long, value_enum, default_value_t, conflicts_with = "use_server")]
+    queue: Queue,
     /// Use the server of -s or BRAID_SERVER; the namespace `demo` must not exist there
     #[arg(long)]
     use_server: bool,
@@ -50,7 +55,7 @@ pub(crate) struct Args {
 /// Runs the demo. Looks after Ctrl-C itself, to remove what it has made.
 pub(crate) async fn run(session: Session, args: Args) -> Result<(), Failure> {
     let json = args.json || session.stdout.format() == Format::Json;
-    let Args { scale, keep, backend, use_server, .. } = args;
-    let options = Options { scale, json, keep, backend, use_server };
+    let Args { scale, keep, backend, queue, use_server, .. } = args;
+    let options = Options { scale, json, keep, backend, queue, use_server };
     demo::run(session, options).await
 }

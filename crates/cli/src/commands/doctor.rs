@@ -34,7 +34,7 @@ Examples:
 Each line is ok, warn or FAIL, and what to do. Exits with 8 when anything fails.
 Settings, data directory and limits are those of this machine and this user; run
 it where the server runs. Of a cluster it looks at nodes, rights, tables and
-snapshots, and makes nothing there.";
+snapshots, of Kafka at the topics, and it makes nothing there.";
 
 /// What `doctor` takes.
 #[derive(Debug, clap::Args)]
@@ -61,6 +61,7 @@ pub(crate) async fn run(mut session: Session, args: Args, global: &Global) -> Re
             findings.extend(examine(&session, &config).await);
         }
     }
+    findings.extend(queue(&session, &config).await);
     findings.push(machine::judge_open_files(machine::open_files(), config.limits.connections));
     let now = session.now();
     findings.push(machine::judge_clock(now));
@@ -94,6 +95,12 @@ async fn examine(session: &Session, config: &Config) -> Vec<Finding> {
         Ok(found) => found.map_or_else(Vec::new, |found| cluster::judge(Ok(&found))),
         Err(message) => cluster::judge(Err(message)),
     }
+}
+
+/// Asks the brokers with the server's own settings.
+async fn queue(session: &Session, config: &Config) -> Option<Finding> {
+    let asked = server::examine_queue(config, &session.env).await;
+    cluster::judge_queue(asked.map_err(|error| error.to_string()))
 }
 
 /// The settings, or the defaults where they do not load: the rest is still worth looking at.

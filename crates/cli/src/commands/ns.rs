@@ -1,8 +1,10 @@
 //! `braid ns`.
 
 mod fields;
+mod planning;
 mod reading;
 mod splitting;
+mod tuning;
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -14,6 +16,7 @@ use crate::failure::{Failure, talk};
 use crate::output::{BackfillRecord, Format, NamespaceRecord, describe};
 use crate::session::Session;
 use fields::Fields;
+use planning::{FromPlan, Workload};
 
 const LIST: &str = "\
 Examples:
@@ -33,10 +36,12 @@ Examples:
   braid ns create plays
   braid ns create plays --slice 1d --bucket 1h --buckets-per-id 4
   braid ns create plays --bucket 5m --validate-only
+  braid ns create plays --from-plan plan.json              as `ns plan -o json` wrote it
   braid ns create audit --accept-limit 0 --close-after 0 --delete-after 0
   braid ns create clicks --consistency LOCAL_ONE --compression zstd
   braid ns create logs --split-threshold 64MiB --split-target 8MiB
   braid ns create logs --read-mode off --read-mode-policy manual
+  braid ns create logs --tune-policy auto --density-max 16MiB
 
 The one without limits takes events of any age and keeps them for ever.";
 
@@ -93,10 +98,15 @@ enum Verb {
         /// Its name: a letter, then letters, digits and underscores, 30 in all
         name: String,
         #[command(flatten)]
+        plan: FromPlan,
+        #[command(flatten)]
         fields: Fields,
         #[command(flatten)]
         change: Change,
     },
+    /// Choose a shape and a cluster for a workload that is only guessed
+    #[command(after_help = planning::HELP)]
+    Plan(Workload),
     /// Change a namespace
     #[command(after_help = SET)]
     Set {
@@ -160,14 +170,16 @@ pub(crate) async fn run(mut session: Session, args: Args) -> Result<(), Failure>
             let namespace = session.client.get_namespace(&name).await?;
             show(&mut session, &namespace)
         }
-        Verb::Create { name, fields, change } => {
-            let (namespace, _) = fields.message(name)?;
+        Verb::Create { name, plan, fields, change } => {
+            let (mut namespace, _) = fields.message(name)?;
+            plan.fill(&mut namespace)?;
             let Change { reason, validate_only } = change;
             let request = CreateNamespaceRequest { namespace: Some(namespace), validate_only, reason };
             let made = session.client.create_namespace(request).await?;
             checked(validate_only);
             show(&mut session, &made)
         }
+        Verb::Plan(workload) => planning::plan(session, workload).await,
         Verb::Set { name, fields, etag, change } => {
             let (mut namespace, paths) = fields.message(name)?;
             if paths.is_empty() {

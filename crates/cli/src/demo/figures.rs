@@ -22,6 +22,8 @@ pub(crate) struct Figures {
     pub(crate) address: Option<String>,
     /// Its data.
     pub(crate) data: Option<String>,
+    /// How it heard of what reads found wide, where it was our own.
+    pub(crate) queue: Option<String>,
     /// Until it answered, where it was our own.
     pub(crate) serve_seconds: Option<f64>,
     /// The import.

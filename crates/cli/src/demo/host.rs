@@ -27,6 +27,16 @@ pub(crate) enum Backend {
     Cassandra,
 }
 
+/// How the demo's server hears of what its reads have found wide.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Queue {
+    /// Through the store itself
+    #[default]
+    Embedded,
+    /// Through the Kafka of the settings
+    Kafka,
+}
+
 /// Where a demo runs.
 pub(crate) enum Host {
     /// A server in this process, with its settings.
@@ -37,8 +47,8 @@ pub(crate) enum Host {
 
 impl Host {
     /// Starts a server with nothing in it, on any free port of this machine.
-    pub(crate) async fn start(env: &Env, backend: Backend) -> Result<(Self, Client), Failure> {
-        let config = config(env, backend)?;
+    pub(crate) async fn start(env: &Env, backend: Backend, queue: Queue) -> Result<(Self, Client), Failure> {
+        let config = config(env, backend, queue)?;
         let server = match Box::pin(Server::start(config.clone(), env.clone())).await {
             Ok(server) => server,
             Err(error) => {
@@ -59,6 +69,18 @@ impl Host {
             Self::Own(_, config) => Some(config.store.place()),
             Self::Given => None,
         }
+    }
+
+    /// How detections travel in it; none where that is not ours to know.
+    pub(crate) fn queue(&self) -> Option<String> {
+        let Self::Own(_, config) = self else { return None };
+        Some(match config.queue.backend {
+            config::QueueBackend::Embedded => "the store itself".to_owned(),
+            config::QueueBackend::Kafka => {
+                let kafka = &config.queue.kafka;
+                format!("Kafka at {}, topic {}", kafka.bootstrap_servers.join(","), kafka.topic)
+            }
+        })
     }
 
     /// The command that serves its data again; none where that is not ours to know.
@@ -85,6 +107,9 @@ impl Host {
     pub(crate) async fn end(self, env: &Env, keep: bool) -> Result<(), Failure> {
         let Self::Own(server, config) = self else { return Ok(()) };
         Box::pin(server.stop()).await;
+        // Detections are of no use without the server: a later read finds what they told of.
+        let dropped = server::drop_topics(&config, env).await;
+        dropped.map_err(|error| Failure::Other(error.to_string()))?;
         match config.store.backend {
             _ if keep => Ok(()),
             config::Backend::Embedded => remove(env, config.store.data).await,
@@ -102,7 +127,7 @@ impl Host {
 }
 
 /// Settings with a place for the data that nobody else has. How to reach a cluster is the operator's to say.
-fn config(env: &Env, backend: Backend) -> Result<Config, Failure> {
+fn config(env: &Env, backend: Backend, queue: Queue) -> Result<Config, Failure> {
     let id = fresh_id(&*env.random);
     let mut config = Config::default();
     config.server.listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
@@ -114,6 +139,12 @@ fn config(env: &Env, backend: Backend) -> Result<Config, Failure> {
             let own: String = id.chars().take(PREFIX_OWN_CHARS).collect();
             config.store.cassandra.keyspace_prefix = format!("{PREFIX}{own}");
         }
+    }
+    if queue == Queue::Kafka {
+        config.queue = load(&Flags::default())?.config.queue;
+        config.queue.backend = config::QueueBackend::Kafka;
+        let kafka = &mut config.queue.kafka;
+        (kafka.topic, kafka.group) = (format!("braid-demo-{id}"), format!("braid-demo-{id}"));
     }
     Ok(config)
 }

@@ -18,6 +18,6 @@ mod splits;
 mod story;
 mod workload;
 
-pub(crate) use host::Backend;
+pub(crate) use host::{Backend, Queue};
 pub(crate) use story::{Options, run};
 pub(crate) use workload::Scale;

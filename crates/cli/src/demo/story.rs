@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::digest::{Check, written};
 use super::figures::{Checked, Figures, Import, Reading, seconds};
-use super::host::{Backend, Host};
+use super::host::{Backend, Host, Queue};
 use super::moving::{MIN_COMPARED, Moving};
 use super::reader::{Read, Reader};
 use super::readings::WHALE_PAGE;
@@ -38,6 +38,8 @@ pub(crate) struct Options {
     pub(crate) keep: bool,
     /// Where its own server keeps the events.
     pub(crate) backend: Backend,
+    /// How it hears of what reads have found wide.
+    pub(crate) queue: Queue,
     /// Not on a server of its own, but on the one that the session talks to.
     pub(crate) use_server: bool,
 }
@@ -50,13 +52,14 @@ pub(crate) async fn run(mut session: Session, options: Options) -> Result<(), Fa
     let (host, client) = if options.use_server {
         (Host::Given, session.client.clone())
     } else {
-        Host::start(&env, options.backend).await?
+        Host::start(&env, options.backend, options.queue).await?
     };
     let figures = Figures {
         scale: options.scale,
         seed: SEED,
         address: host.address(),
         data: host.data(),
+        queue: host.queue(),
         serve_seconds: host.data().map(|_| env.clock.boot().since(started).as_secs_f64()),
         ..Figures::default()
     };
@@ -120,9 +123,14 @@ impl Story<'_> {
     }
 
     fn serve(&mut self) -> Result<(), Failure> {
-        let text = match (&self.figures.address, &self.figures.data, self.figures.serve_seconds) {
+        let Figures { address, data, queue, serve_seconds, .. } = &self.figures;
+        let text = match (address, data, serve_seconds) {
             (Some(address), Some(data), Some(took)) => {
-                format!("{address}, data in {data}, ready in {}", seconds(took))
+                let queue = match queue {
+                    Some(queue) if self.options.queue == Queue::Kafka => format!(", detections by {queue}"),
+                    _ => String::new(),
+                };
+                format!("{address}, data in {data}{queue}, ready in {}", seconds(*took))
             }
             _ => "the server that is there".to_owned(),
         };

@@ -34,4 +34,5 @@ pub(crate) use order::{BATCH_DEFAULT, Feed, Order, PARALLEL_DEFAULT, import, int
 pub(crate) use progress::Progress;
 pub(crate) use pump::Settings;
 pub(crate) use report::{grouped, rate};
+pub(crate) use retry::{TRIES_MAX, back_off};
 pub(crate) use source::{Found, Place, Source};

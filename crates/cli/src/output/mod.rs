@@ -1,5 +1,6 @@
 //! What goes to stdout, in each of the formats. Decided in pure code (`table`, `value`, `event`, `aggregation`,
-//! `explained`, `namespace`, `slice`, `histogram`, `split`, `read_mode`, `filter`, `block`, `backfill`, `worker`, `audit`, `list`); only `stdout` writes.
+//! `explained`, `namespace`, `slice`, `histogram`, `split`, `read_mode`, `tuning`, `filter`, `block`, `backfill`, `worker`, `audit`, `list`); only `stdout` writes.
+//! `explained`, `namespace`, `plan`, `slice`, `histogram`, `split`, `read_mode`, `filter`, `block`, `backfill`, `worker`, `audit`, `list`); only `stdout` writes.
 
 mod aggregation;
 mod audit;
@@ -13,6 +14,7 @@ mod histogram;
 mod json;
 mod list;
 mod namespace;
+mod plan;
 mod read_mode;
 mod setting;
 mod shell;
@@ -20,6 +22,7 @@ mod slice;
 mod split;
 mod stdout;
 mod table;
+mod tuning;
 pub(crate) mod value;
 mod worker;
 
@@ -35,6 +38,7 @@ pub(crate) use histogram::HistogramRecord;
 pub(crate) use json::Json;
 pub(crate) use list::{Listing, Record};
 pub(crate) use namespace::{NamespaceRecord, describe};
+pub(crate) use plan::{PlanRecord, plan_rows, planned};
 pub(crate) use read_mode::{CompareRecord, MismatchRecord, ReadModeRecord, missing, mode_story};
 pub(crate) use setting::SettingRecord;
 pub(crate) use shell::quoted;
@@ -44,4 +48,5 @@ pub(crate) use split::{
 };
 pub(crate) use stdout::Stdout;
 pub(crate) use table::Table;
-pub(crate) use worker::WorkerRecord;
+pub(crate) use tuning::{ObservationRecord, ProposalRecord, SimulatedRecord, simulated, stood};
+pub(crate) use worker::{WorkerRecord, queue_line};

@@ -9,7 +9,7 @@ use api::admin::v1::{Namespace, Shape};
 use super::list::Record;
 use super::{Json, Table, value};
 use crate::failure::Failure;
-use wishes::{reading, splitting};
+use wishes::{reading, splitting, tuning};
 
 pub(super) use wishes::{meaning, percent};
 
@@ -115,6 +115,9 @@ impl Record for NamespaceRecord<'_> {
         "min_time",
         "canary_share",
         "compare_share",
+        "tune_policy",
+        "density_min_bytes",
+        "density_max_bytes",
     ];
 
     fn row(&self) -> Vec<String> {
@@ -141,6 +144,7 @@ impl Record for NamespaceRecord<'_> {
         let slo = namespace.slo.unwrap_or_default();
         let storage = namespace.storage.clone().unwrap_or_default();
         let split = namespace.split.clone().unwrap_or_default();
+        let tune = namespace.tune.clone().unwrap_or_default();
         let gates = namespace.read_gates.unwrap_or_default();
         let number = |share: Option<f64>| share.unwrap_or(0.0).to_string();
         let duration = |wire| value::duration(value::from_wire(wire));
@@ -176,6 +180,9 @@ impl Record for NamespaceRecord<'_> {
             duration(gates.min_time),
             number(namespace.canary_share),
             number(namespace.compare_share),
+            tune.policy,
+            tune.density_min_bytes.to_string(),
+            tune.density_max_bytes.to_string(),
         ]]
     }
 
@@ -196,6 +203,7 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
     );
     let created = namespace.created.map(|at| prost_types::Timestamp { nanos: 0, ..at });
     let splitting = splitting(&namespace.split.clone().unwrap_or_default());
+    let tuning = tuning(&namespace.tune.clone().unwrap_or_default());
     let lines = [
         ("name", namespace.name.clone(), ""),
         ("slice", parts.slice, "one table holds so much time"),
@@ -220,8 +228,14 @@ pub(crate) fn describe(namespace: &Namespace, width: Option<usize>) -> String {
         vec![name.to_owned(), value::printable(&value).into_owned(), help.to_owned()]
     };
     let mut text = String::new();
-    let rows: Vec<Vec<String>> =
-        lines.into_iter().chain(splitting).chain(reading(namespace)).chain(last).map(row).collect();
+    let rows: Vec<Vec<String>> = lines
+        .into_iter()
+        .chain(splitting)
+        .chain(reading(namespace))
+        .chain(tuning)
+        .chain(last)
+        .map(row)
+        .collect();
     Table::new(width).rows(&rows, &mut text);
     text
 }
@@ -232,7 +246,7 @@ fn either(value: &str, said: &'static str, of_zero: &'static str) -> &'static st
 
 #[cfg(test)]
 mod tests {
-    use api::admin::v1::{ReadGates, Retention, Slo, SplitSettings, Storage};
+    use api::admin::v1::{ReadGates, Retention, Slo, SplitSettings, Storage, TuneSettings};
 
     use super::*;
 
@@ -269,6 +283,11 @@ mod tests {
             }),
             canary_share: Some(0.25),
             compare_share: Some(1.0),
+            tune: Some(TuneSettings {
+                policy: "propose".to_owned(),
+                density_min_bytes: 2 << 20,
+                density_max_bytes: 10 << 20,
+            }),
         }
     }
 
@@ -280,7 +299,7 @@ mod tests {
         assert_eq!(
             record.lines().concat().join(" "),
             "plays 86400 3600 4 10m 0s 30d 0s 500ms 10s LOCAL_QUORUM leveled  2 \"e\" 2026-05-11T23:42:00.000000001Z \
-             auto 16777216 4194304 16 auto auto canary auto 50 0 0.01 0 10m 0.25 1"
+             auto 16777216 4194304 16 auto auto canary auto 50 0 0.01 0 10m 0.25 1 propose 2097152 10485760"
         );
         assert_eq!(record.lines().concat().len(), NamespaceRecord::FIELDS.len());
         assert_eq!(record.row().len(), NamespaceRecord::COLUMNS.len());
@@ -290,7 +309,7 @@ mod tests {
     fn one_in_full() {
         let text = describe(&namespace(), None);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 31);
+        assert_eq!(lines.len(), 34);
         assert_eq!(lines[0], "name         plays");
         assert_eq!(lines[4], "accept       10m                   events older than this are refused");
         assert_eq!(lines[5], "future       any                   events may lie anywhere ahead");
@@ -312,6 +331,10 @@ mod tests {
         assert_eq!(lines[14], "wide over    16.0 MiB              a partition with more is wide");
         assert_eq!(lines[16], "max targets  16                    so many parts at most");
         assert_eq!(lines[19], "read mode    canary                a share of reads is served from targets");
-        assert_eq!(lines[30], "created      2026-05-11T23:42:00Z");
+        assert_eq!(
+            lines[29],
+            "density min  2.0 MiB               below this p99 there are too many partitions"
+        );
+        assert_eq!(lines[33], "created      2026-05-11T23:42:00Z");
     }
 }

@@ -1,8 +1,8 @@
-//! Servers as rows.
+//! Servers as rows, and the queue between them as a line.
 
 use std::time::Duration;
 
-use api::admin::v1::Worker;
+use api::admin::v1::{Queue, Worker};
 
 use super::list::Record;
 use super::{Json, value};
@@ -51,6 +51,23 @@ impl Record for WorkerRecord<'_> {
     }
 }
 
+/// How split workers hear of wide partitions.
+pub(crate) fn queue_line(queue: &Queue) -> String {
+    let dropped = match queue.dropped {
+        0 => String::new(),
+        dropped => format!("; the server that answered has dropped {dropped}, which later reads find again"),
+    };
+    if queue.topic.is_empty() {
+        return format!("detections: by the store itself{dropped}\n");
+    }
+    let (topic, group) = (value::printable(&queue.topic), value::printable(&queue.group));
+    let known = match (queue.lag, queue.dead_letters) {
+        (Some(lag), Some(dead)) => format!("{lag} wait, {dead} dead letters"),
+        _ => format!("not known how many wait: {}", value::printable(&queue.problem)),
+    };
+    format!("detections: by {} topic {topic}, group {group}; {known}{dropped}\n", queue.backend)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,5 +95,33 @@ mod tests {
         assert_eq!(record.row().len(), WorkerRecord::COLUMNS.len());
         let other = Worker { leased: false, here: false, ..worker };
         assert_eq!(WorkerRecord(&other).row()[5..], ["no", "1m2s", ""]);
+    }
+
+    #[test]
+    fn the_queue_says_how_it_stands_or_why_nobody_knows() {
+        let kafka = Queue {
+            backend: "kafka".to_owned(),
+            topic: "t".to_owned(),
+            group: "g".to_owned(),
+            lag: Some(3),
+            dead_letters: Some(0),
+            ..Queue::default()
+        };
+        let lost = Queue { lag: None, problem: "nobody answers".to_owned(), dropped: 7, ..kafka.clone() };
+        let cases = [
+            (
+                Queue { backend: "embedded".to_owned(), ..Queue::default() },
+                "detections: by the store itself\n",
+            ),
+            (kafka, "detections: by kafka topic t, group g; 3 wait, 0 dead letters\n"),
+            (
+                lost,
+                "detections: by kafka topic t, group g; not known how many wait: nobody answers; the server that answered has \
+                 dropped 7, which later reads find again\n",
+            ),
+        ];
+        for (queue, line) in cases {
+            assert_eq!(queue_line(&queue), line);
+        }
     }
 }

@@ -9,11 +9,11 @@ fn the_servers_that_run_are_listed() {
     let scratch = tempfile::tempdir().unwrap();
     let server = Serving::start(&scratch.path().join("data"));
     let (code, shown, said) = ended(server.run(&["workers"]));
-    assert_eq!((code, said.as_str()), (0, ""));
+    assert_eq!((code, said.as_str()), (0, "detections: by the store itself\n"));
     let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines.len(), 2, "{shown}");
     assert_eq!(lines[0], ["SERVER", "ADDRESS", "VERSION", "ROLES", "EPOCH", "LEASE", "SILENT"]);
-    assert_eq!((lines[1][1], lines[1][3]), (server.address.as_str(), "api,slice_keeper"));
+    assert_eq!((lines[1][1], lines[1][3]), (server.address.as_str(), "api,split_worker,slice_keeper,tuner"));
     assert_eq!((lines[1][5], lines[1][7]), ("yes", "here"));
     let (code, shown, _) = ended(server.run(&["-o", "json", "workers"]));
     let shown: Value = serde_json::from_str(&shown).unwrap();

@@ -1,13 +1,12 @@
 //! `braid serve` processes over one keyspace prefix, and what a test asks them.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use api::admin::v1 as admin;
 use api::v1;
 use env::{Clock, Env, SystemClock};
+use own_cluster::OwnServer;
 use rpc::client::Client;
 use tempfile::TempDir;
 
@@ -25,7 +24,7 @@ pub(crate) struct Home {
 
 /// A server. Killed when dropped.
 pub(crate) struct Serving {
-    child: Child,
+    process: OwnServer,
     pub(crate) client: Client,
 }
 
@@ -44,20 +43,10 @@ impl Home {
     }
 
     pub(crate) fn serve(&self) -> Serving {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_braid"));
-        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(self.directory.path());
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(self.settings());
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = loop {
-            let line = lines.next().expect("it did not start").unwrap();
-            if let Some((_, rest)) = line.split_once("http://") {
-                break rest.split([' ', ',']).next().unwrap().to_owned();
-            }
-        };
-        // It goes on talking, and must not wait for anybody to listen.
-        Env::system().spawn.thread("braid-said", Box::new(move || lines.for_each(drop))).unwrap();
-        Serving { child, client: Client::new(&address).unwrap() }
+        let program = env!("CARGO_BIN_EXE_braid");
+        let process = OwnServer::start(program, self.directory.path(), &self.settings());
+        let client = Client::new(process.address()).unwrap();
+        Serving { process, client }
     }
 }
 
@@ -80,16 +69,7 @@ impl Drop for Home {
 impl Serving {
     /// kill -9.
     pub(crate) fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // It may have been killed before.
-        let _gone = self.child.kill();
-        let _gone = self.child.wait();
+        self.process.kill();
     }
 }
 

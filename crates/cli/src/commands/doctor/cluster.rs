@@ -1,6 +1,6 @@
 //! The cluster that the settings name: whether a server could use it, and what may surprise its operator.
 
-use server::{Examined, LAYOUT_VERSION, Layout, Node, Rights};
+use server::{Examined, LAYOUT_VERSION, Layout, Node, Rights, Standing};
 
 use super::finding::Finding;
 
@@ -29,6 +29,25 @@ pub(crate) fn judge(found: Result<&Examined, String>) -> Vec<Finding> {
     findings.push(snapshots(cluster));
     findings.extend(syncs(cluster));
     findings
+}
+
+/// Judges how the queue stands, or why nobody knows. Nothing where the store itself is the queue.
+pub(crate) fn judge_queue(asked: Result<Option<Standing>, String>) -> Option<Finding> {
+    match asked {
+        Ok(None) => None,
+        Ok(Some(Standing { lag, dead_letters: 0 })) => {
+            Some(Finding::ok(format!("Kafka answers; {lag} detections wait, no dead letters")))
+        }
+        Ok(Some(Standing { lag, dead_letters })) => Some(Finding::warn(
+            format!("Kafka answers; {lag} detections wait, {dead_letters} dead letters"),
+            "somebody else writes to the topic of detections; look at the dead-letter topic, then let it expire",
+        )),
+        // Reads go on without it, and so do splits of what was found before.
+        Err(message) => Some(match message.split_once("; ") {
+            Some((what, todo)) => Finding::fail(what, todo),
+            None => Finding::fail(message, "look at [queue.kafka] in the settings"),
+        }),
+    }
 }
 
 fn nodes(cluster: &Examined) -> Finding {

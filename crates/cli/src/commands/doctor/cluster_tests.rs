@@ -137,3 +137,15 @@ fn a_cluster_that_cannot_be_used_fails_with_what_to_do() {
     assert_eq!(line("nobody answers; start it"), "FAIL  nobody answers  -> start it\n");
     assert_eq!(line("odd"), "FAIL  odd  -> look at [store.cassandra] in the settings\n");
 }
+
+#[test]
+fn a_queue_is_judged_by_what_waits_and_what_is_dead() {
+    let line = |asked| judge_queue(asked).map(|finding: Finding| finding.line());
+    assert_eq!(line(Ok(None)), None);
+    let good = Standing { lag: 3, dead_letters: 0 };
+    assert_eq!(line(Ok(Some(good))).unwrap(), "ok    Kafka answers; 3 detections wait, no dead letters\n");
+    let dead = line(Ok(Some(Standing { dead_letters: 2, ..good }))).unwrap();
+    assert!(dead.starts_with("warn  Kafka answers; 3 detections wait, 2 dead letters  -> "), "{dead}");
+    let lost = line(Err("nobody answers; start it".to_owned())).unwrap();
+    assert_eq!(lost, "FAIL  nobody answers  -> start it\n");
+}

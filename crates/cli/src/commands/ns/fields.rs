@@ -7,6 +7,7 @@ use api::convert::duration_to_wire;
 
 use super::reading::Reading;
 use super::splitting::Splitting;
+use super::tuning::Tuning;
 use crate::failure::Failure;
 use crate::input::parse_duration;
 
@@ -56,6 +57,8 @@ pub(super) struct Fields {
     splitting: Splitting,
     #[command(flatten)]
     reading: Reading,
+    #[command(flatten)]
+    tuning: Tuning,
 }
 
 impl Fields {
@@ -103,6 +106,7 @@ impl Fields {
             compression: name_of("storage.compression", &self.compression),
         };
         let split = self.splitting.message(&mut paths);
+        let tune = self.tuning.message(&mut paths);
         let mut namespace = Namespace {
             name,
             shape: Some(shape).filter(|shape| *shape != Shape::default()),
@@ -113,6 +117,7 @@ impl Fields {
             consistency,
             storage: Some(storage).filter(|storage| *storage != Storage::default()),
             split,
+            tune,
             ..Namespace::default()
         };
         self.reading.fill(&mut namespace, &mut paths);

@@ -1,6 +1,6 @@
-//! What a namespace wishes of splits, and of reads from their targets: a line each.
+//! What a namespace wishes of splits, of reads from their targets and of the tuner: a line each.
 
-use api::admin::v1::{Namespace, SplitSettings};
+use api::admin::v1::{Namespace, SplitSettings, TuneSettings};
 
 use super::super::value;
 
@@ -44,6 +44,20 @@ pub(super) fn reading(namespace: &Namespace) -> [Line; 9] {
         ("fallbacks", percent(gates.max_fallback_share), "of reads from targets at most"),
         ("slower", if ratio > 0.0 { ratio.to_string() } else { "any".to_owned() }, slower),
         ("mode lasts", value::duration(value::from_wire(gates.min_time)), "before servers move on"),
+    ]
+}
+
+/// What it wishes of the tuner.
+pub(super) fn tuning(tune: &TuneSettings) -> [Line; 3] {
+    let policy = match tune.policy.as_str() {
+        "auto" => "servers change the shape of future slices",
+        "off" => "nobody looks at the sizes of partitions",
+        _ => "servers propose; `braid tune accept` changes future slices",
+    };
+    [
+        ("tune", tune.policy.clone(), policy),
+        ("density min", size(tune.density_min_bytes), "below this p99 there are too many partitions"),
+        ("density max", size(tune.density_max_bytes), "above it they are too large"),
     ]
 }
 
