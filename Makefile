@@ -2,8 +2,8 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-braid cassandra-secured faults faults-store faults-server doc-tests doc bench bench-cassandra \
-	kill proof proof-sim proof-model clean
+	cassandra-server cassandra-braid cassandra-secured kafka faults faults-short faults-store faults-server faults-pipeline \
+	doc-tests doc bench bench-cassandra kill proof proof-sim proof-model verify verify-suite clean
 
 # How often the kill suite kills.
 KILLS ?= 200
@@ -11,6 +11,10 @@ KILLS ?= 200
 # What dev/cassandra runs on, and what makes certificates for a node that asks for them.
 CASSANDRA_NEEDS = java17 mvn python3 flock
 SECURED_NEEDS = openssl
+# What dev/kafka runs on.
+KAFKA_NEEDS = java17 mvn python3 flock
+# Kafka's client is built from its source, with an OpenSSL of its own.
+BUILD_NEEDS = cc make perl
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,21 +23,25 @@ help: ## list the targets
 SCALE ?= m
 # Where it writes to: embedded or cassandra. A node that is started for it stays; `dev/cassandra wipe` removes it.
 BACKEND ?= embedded
+# How its workers hear of what is wide: embedded or kafka. A broker that is started for it stays; `dev/kafka wipe` removes it.
+QUEUE ?= embedded
 
-demo: ## the main job from nothing: import, read, split, compare, move reads, check (SCALE=s|m|l BACKEND=embedded|cassandra)
-	@dev/needs cc $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))
+demo: ## the main job from nothing: import, read, split, compare, move reads, check (SCALE=s|m|l BACKEND=cassandra QUEUE=kafka)
+	@dev/needs $(BUILD_NEEDS) $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS)) $(if $(filter kafka,$(QUEUE)),$(KAFKA_NEEDS))
 	@dev/stage build cargo build --release --locked -p cli
 	@$(if $(filter cassandra,$(BACKEND)),dev/cassandra start)
-	@cargo run --release --quiet --locked -p cli -- demo --scale $(SCALE) --backend $(BACKEND)
+	@$(if $(filter kafka,$(QUEUE)),dev/kafka start)
+	@$(if $(filter kafka,$(QUEUE)),BRAID__QUEUE__KAFKA__BOOTSTRAP_SERVERS=127.0.0.1:19092) \
+		cargo run --release --quiet --locked -p cli -- demo --scale $(SCALE) --backend $(BACKEND) --queue $(QUEUE)
 
 install: ## put `braid` into cargo's bin directory
 	@cargo install --locked --path crates/cli
 
 # The README's commands are tests, and one of them is curl.
 needs:
-	@dev/needs cc python3 curl unshare $(CASSANDRA_NEEDS) $(SECURED_NEEDS)
+	@dev/needs $(BUILD_NEEDS) python3 curl unshare $(CASSANDRA_NEEDS) $(KAFKA_NEEDS) $(SECURED_NEEDS)
 
-test: needs fmt-check clippy tidy deny typos doc doc-tests unit cassandra faults ## everything, cheapest first
+test: needs fmt-check clippy tidy deny typos doc doc-tests unit verify-suite kafka cassandra faults-short ## everything, cheapest first
 
 fmt: ## format the code
 	@cargo fmt --all
@@ -60,9 +68,9 @@ typos: ## spelling
 # everywhere, so that nothing is built twice.
 TESTS = cargo test --workspace --all-features --no-fail-fast
 
-unit: ## unit and integration tests; those that need no Cassandra
+unit: ## unit and integration tests; those that need neither Cassandra nor Kafka
 	@dev/stage -v unit $(TESTS) --lib --bins
-	@dev/stage -v tests $(TESTS) --exclude store-cassandra --exclude server --exclude cli --test '*'
+	@dev/stage -v tests $(TESTS) --exclude store-cassandra --exclude queue-kafka --exclude server --exclude cli --test '*'
 	@dev/stage -v tests-server $(TESTS) --test serve --test braid
 
 # By another name: make runs a line with the real one also under -n, which only shows.
@@ -88,8 +96,15 @@ cassandra-braid:
 cassandra-secured:
 	@dev/stage -v cassandra-secured $(TESTS) --test secured
 
+kafka: ## the queue on a real Kafka, plain and secured
+	@dev/needs $(KAFKA_NEEDS) $(SECURED_NEEDS)
+	@dev/stage -v kafka $(TESTS) --test kafka
+
 # After the others: these start clusters of their own, which want the machine to themselves.
-faults: faults-store faults-server ## clusters that lose nodes, or all of themselves, under a checked workload
+faults: ## clusters, brokers, servers and workers that fail under a checked workload: every fault at every stage of a split
+	@BRAID_FAULTS=long $(AGAIN) faults-store faults-server faults-pipeline
+
+faults-short: faults-store faults-server faults-pipeline ## the same with the faults that differ most
 
 faults-store:
 	@dev/needs $(CASSANDRA_NEEDS)
@@ -98,6 +113,10 @@ faults-store:
 faults-server:
 	@dev/needs $(CASSANDRA_NEEDS)
 	@dev/stage -v faults-server $(TESTS) --test outage --test split_cluster -- --nocapture
+
+faults-pipeline:
+	@dev/needs $(CASSANDRA_NEEDS) $(KAFKA_NEEDS)
+	@dev/stage -v faults-pipeline $(TESTS) --test pipeline -- --nocapture
 
 doc-tests:
 	@dev/stage -v doc-tests cargo test --workspace --all-features --doc
@@ -131,6 +150,17 @@ proof-sim:
 
 proof-model:
 	@cargo run --release --locked -p proof -- model --large
+
+# The program makes data and export; what verifies them shares nothing with it.
+verify-suite: ## the offline verifier on exports that it makes itself, spoiled in every way: DuckDB, and Spark on a small one
+	@dev/needs java17 python3
+	@dev/stage -v verify dev/verify --test
+
+verify: ## splits proven a second time, from nothing: data, splits, export, DuckDB, Spark, report (SCALE, BACKEND as for demo)
+	@dev/needs cc python3 java17 $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))
+	@dev/stage build cargo build --release --locked -p cli
+	@$(if $(filter cassandra,$(BACKEND)),dev/cassandra start)
+	@dev/verify --story $${CARGO_TARGET_DIR:-target}/release/braid --scale $(SCALE) --backend $(BACKEND)
 
 clean: ## remove what was built
 	@cargo clean

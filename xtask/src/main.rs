@@ -18,7 +18,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   deny    check licences, sources and banned crates (deny.toml)
   typos   check spelling (typos.toml)
   foreign BRAID
-          let a client that shares nothing with this project talk to the binary BRAID (dev/foreign.py)";
+          let a client that shares nothing with this project talk to the binary BRAID (dev/foreign.py)
+  read-export DIR
+          read what `braid export` wrote with pyarrow and DuckDB (dev/read-export.py)";
 
 fn main() -> ExitCode {
     match run() {
@@ -42,6 +44,7 @@ fn run() -> Result<ExitCode> {
         ["deny"] => deny::run(&root),
         ["typos"] => tools::TYPOS.run(&root, &[]),
         ["foreign", braid] => tools::FOREIGN.run(&root, &["dev/foreign.py", braid]),
+        ["read-export", export] => tools::READERS.run(&root, &["dev/read-export.py", export]),
         _ => {
             eprintln!("{USAGE}");
             Ok(ExitCode::from(2))

@@ -11,6 +11,7 @@ mod links;
 mod machine_paths;
 mod map;
 mod markers;
+mod metrics;
 mod module_doc;
 mod no_logic;
 mod sleeps;
@@ -42,6 +43,7 @@ const RULES: &[Rule] = &[
     map::RULE,
     links::RULE,
     formats::RULE,
+    metrics::RULE,
     edges::RULE,
     markers::RULE,
     sleeps::RULE,

@@ -29,6 +29,10 @@ pub(crate) const FOREIGN: Tool = Tool {
     program: "python3",
 };
 
+/// Python with two readers of Parquet, as `verify/requirements.txt` has them.
+pub(crate) const READERS: Tool =
+    Tool { packages: &["pyarrow==26.0.1", "duckdb==2.0.0", "numpy==2.4.6"], program: "python3" };
+
 impl Tool {
     /// Runs the tool in `root`, fetching it first where the cache does not have it.
     pub(crate) fn run(&self, root: &Path, args: &[&str]) -> Result<ExitCode> {

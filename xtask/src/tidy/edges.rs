@@ -25,11 +25,19 @@ const EDGES: &[(&str, May)] = &[
     ("own-cluster", May::Only(&["env"])),
     // Pure as `model` is, and only about splits.
     ("split", May::Only(&["model"])),
-    ("engine", May::Only(&["env", "model", "split", "store"])),
-    // A split is shown as its record has it.
-    ("api", May::Only(&["engine", "model", "split"])),
-    // Services over the engine; tests run them on the memory backend.
-    ("rpc", May::Only(&["api", "engine", "env", "model", "store"])),
+    // Messages about splits; its suite runs a broker of its own.
+    ("queue-kafka", May::Only(&["env", "model", "own-cluster", "split"])),
+    // Pure too: from the sizes of partitions to a shape.
+    ("tune", May::Only(&["model"])),
+    // Plans for shapes that do not exist yet: it needs no more than what a shape is.
+    ("provision", May::Only(&["model"])),
+    ("engine", May::Only(&["env", "model", "split", "store", "tune"])),
+    // A split or a proposal is shown as its record has it, a plan as it was made.
+    ("api", May::Only(&["engine", "model", "provision", "split", "tune"])),
+    // Services over the engine, plans without it; tests run them on the memory backend.
+    ("rpc", May::Only(&["api", "engine", "env", "model", "provision", "store"])),
+    // Files for other tools: knows no server and no store, so nothing that verifies them depends on Braid either.
+    ("export", May::Only(&[])),
     // Chooses and wires, so it sees every part but the command.
     (
         "server",
@@ -39,14 +47,17 @@ const EDGES: &[(&str, May)] = &[
             "env",
             "model",
             "own-cluster",
+            "queue-kafka",
             "rpc",
+            "split",
             "store",
             "store-cassandra",
             "store-embedded",
         ]),
     ),
     // Talks to a server by the client, or runs one; the parts behind are none of its business.
-    ("cli", May::Only(&["api", "env", "rpc", "server"])),
+    // Its suites run clusters and brokers of their own, and tell workers of partitions by the queue.
+    ("cli", May::Only(&["api", "env", "export", "own-cluster", "queue-kafka", "rpc", "server"])),
     // Runs the real engine in a world of its own; nothing depends on it.
     ("sim", May::Only(&["engine", "env", "model", "split", "store"])),
     // Measures whatever there is; nothing depends on it.
@@ -64,10 +75,14 @@ const HOMES: &[(&str, &[&str])] = &[
     // CQL has one home too: who can name the driver can write a statement. The bench compares against it raw.
     ("scylla", &["store-cassandra", "bench"]),
     ("scylla-cql", &["store-cassandra"]),
+    // Kafka's client is C underneath, and detections are all that goes through it.
+    ("rdkafka", &["queue-kafka"]),
     // TLS to the cluster is part of the driver's settings.
     ("rustls", &["store-cassandra"]),
     // The model checker: a state of the product is not a state of a model.
     ("stateright", &["proof"]),
+    // Files are written in one place, and never by a server.
+    ("parquet", &["export"]),
     // To be replaced one day: that day costs one crate.
     ("tonic", &["rpc"]),
     ("tonic-health", &["rpc"]),

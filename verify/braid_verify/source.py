@@ -1,0 +1,88 @@
+"""What there is to verify, whether it came from an export or from a cluster: tables of Parquet files, and what splits claim."""
+
+from dataclasses import dataclass, field
+
+from .refusal import Refused
+
+# A file of Parquet has these columns, with these physical types, and may have others.
+COLUMNS = {
+    "time_series_id": "BYTE_ARRAY",
+    "time_bucket": "INT32",
+    "event_bucket": "INT32",
+    "event_time": "INT64",
+    "event_id": "BYTE_ARRAY",
+    "event_item_key": "BYTE_ARRAY",
+    "event_item_value": "BYTE_ARRAY",
+    "value_metadata": "BYTE_ARRAY",
+    "write_time": "INT64",
+}
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of rows, and how many rows each of its row groups has."""
+
+    path: str
+    groups: tuple
+
+    @property
+    def rows(self):
+        """All of them."""
+        return sum(self.groups)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: its files in order."""
+
+    name: str
+    kind: str
+    files: tuple
+
+    @property
+    def rows(self):
+        """Of all files."""
+        return sum(file.rows for file in self.files)
+
+
+@dataclass(frozen=True)
+class Source:
+    """What there is to verify."""
+
+    name: str
+    namespace: str
+    incarnation: int
+    tables: tuple
+    checks: tuple
+    left_out: tuple = field(default=())
+
+    def used(self):
+        """The tables that some split is about."""
+        names = {name for check in self.checks for name in (check.origin_table, check.target_table)}
+        return [table for table in self.tables if table.name in names and table.files]
+
+    def partitions(self):
+        """Every partition of every split: (table, series, time bucket, event bucket, split, side, newest time).
+
+        The side is 1 for an origin and -1 for a target, so that a sum over both is the surplus of the origin. Of an origin
+        only rows before `covered_until` count, of targets all: what lies behind it does not belong there.
+        """
+        for split, check in enumerate(self.checks):
+            series, bucket = check.time_series_id, check.time_bucket
+            yield check.origin_table, series, bucket, check.event_bucket, split, 1, check.covered_until - 1
+            for ordinal in range(check.targets):
+                target = check.start_event_bucket + ordinal
+                yield check.target_table, series, bucket, target, split, -1, 2**63 - 1
+
+
+def refuse_overlaps(source):
+    """A partition belongs to one split; were it in two, its rows would count twice."""
+    seen = {}
+    for table, series, time_bucket, event_bucket, split, _, _ in source.partitions():
+        other = seen.setdefault((table, series, time_bucket, event_bucket), split)
+        if other != split:
+            first, second = source.checks[other].id, source.checks[split].id
+            raise Refused(
+                f"the splits {first} and {second} both have partition {time_bucket}/{event_bucket} of {table}; "
+                "the records are damaged"
+            )

@@ -1,0 +1,106 @@
+"""Splits of a real cluster, without Braid in between: equal as they are, and one row spoiled in the store is found and named."""
+
+import json
+from types import SimpleNamespace
+
+from braid_verify.cassandra import Cluster
+from generate import ORIGIN, TARGET, record_of
+from stored import stored_record
+
+COUNTS = ("missing", "phantom", "misplaced", "unordered")
+
+
+def in_target(split):
+    """A row in the middle of a target: (its event bucket, another one, the row)."""
+    bucket = max(split.held, key=lambda bucket: len(split.held[bucket]))
+    rows = split.held[bucket]
+    return bucket, next(other for other in split.held if other != bucket), rows[len(rows) // 2]
+
+
+def found(split):
+    counts = {kind: split[kind] for kind in COUNTS if split[kind]}
+    named = {(row["kind"], row["event_time"], row["event_id"], row["event_item_key"]) for row in split["rows"]}
+    return counts, named
+
+
+def test_a_sound_namespace_is_equal(store, verify):
+    code, report = verify(store)
+    assert (code, report["result"], report["splits"]) == (0, "equal", len(store.splits))
+    recorded = sum(record_of(split)["check"]["digest"]["rows"] for split in store.splits)
+    assert report["matching"] == recorded
+    assert (report["namespace"], report["incarnation"]) == ("plays", 1)
+
+
+def test_one_row_spoiled_in_the_store(store, verify):
+    """Removed, doubled, altered and misplaced in a target, removed and altered in the origin; one split each."""
+    removed, doubled, altered, moved, origin_removed, origin_altered = store.splits
+    expected = {}
+
+    bucket, _, row = in_target(removed)
+    store.delete(removed, TARGET, bucket, row)
+    expected[0] = row, {"missing": 1}
+
+    # A key cannot be twice in a partition, but it can be in two of them.
+    _, other, row = in_target(doubled)
+    store.session.execute(
+        f"INSERT INTO {store.keyspace}.{TARGET} (time_series_id, time_bucket, event_bucket, event_time, event_id, event_item_key, "
+        f"event_item_value, value_metadata) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) USING TIMESTAMP {row[5]}",
+        (doubled.series, doubled.time_bucket, other, *row[:5]),
+    )
+    expected[1] = row, {"phantom": 1, "misplaced": 1}
+
+    bucket, _, row = in_target(altered)
+    store.put(altered, TARGET, bucket, [*row[:3], b"spoiled", *row[4:]])
+    expected[2] = row, {"missing": 1, "phantom": 1}
+
+    bucket, other, row = in_target(moved)
+    store.delete(moved, TARGET, bucket, row)
+    store.put(moved, TARGET, other, row)
+    # Under another write time, so the row itself is another one too.
+    expected[3] = row, {"missing": 1, "phantom": 1, "misplaced": 1}
+
+    row = origin_removed.origin[len(origin_removed.origin) // 2]
+    store.delete(origin_removed, ORIGIN, origin_removed.event_bucket, row)
+    expected[4] = row, {"phantom": 1}
+
+    row = origin_altered.origin[len(origin_altered.origin) // 2]
+    store.put(origin_altered, ORIGIN, origin_altered.event_bucket, [*row[:3], b"spoiled", *row[4:]])
+    expected[5] = row, {"missing": 1, "phantom": 1}
+
+    code, report = verify(store)
+    assert (code, report["different"]) == (8, len(expected))
+    by_id = {split["id"]: split for split in report["details"]}
+    for number, (row, counts) in expected.items():
+        told, named = found(by_id[store.splits[number].id])
+        assert told == counts
+        assert {(kind, *row[:3]) for kind in counts} <= named
+
+
+def test_a_record_that_changes_meanwhile_proves_nothing(store):
+    options = SimpleNamespace(keyspace=store.keyspace, consistency="ONE")
+    cluster = Cluster(store.session, options)
+    splits = cluster.completed([])
+    changed = store.splits[0]
+    record = json.loads(stored_record(changed, record_of(changed)["check"]))
+    store.change_record(changed, json.dumps(record | {"state": "RETIRING"}).encode())
+    still, left_out = cluster.unchanged(splits)
+    assert len(still) == len(store.splits) - 1
+    assert [left["name"] for left in left_out] == [changed.id]
+    assert len(cluster.completed([])) == len(still)
+
+
+def test_what_does_not_fit_is_refused(store, verify):
+    code, said = verify(store, "--slice", "data_20200101")
+    assert code == 2 and "has no slice data_20200101; it has data_20260328" in said
+    code, said = verify(SimpleNamespace(keyspace="nobody_plays_1"))
+    assert code == 2 and "is nobody_plays_1 the right keyspace" in said
+    code, said = verify(SimpleNamespace(keyspace="plays"))
+    assert code == 2 and "<prefix>_<namespace>_<incarnation>" in said
+    store.session.execute(f"UPDATE {store.meta}.layout SET version = 2 WHERE part = 'all'")
+    code, said = verify(store)
+    assert code == 2 and "has the layout [2], and this program knows 1" in said
+
+
+def test_a_cluster_that_does_not_answer(store, verify):
+    code, said = verify(store, "--port", "1")
+    assert code == 6 and "did not answer" in said
