@@ -1,7 +1,8 @@
 //! proto3 JSON for every method and message, from the descriptors alone: a new one needs no line here.
 //!
 //! Input takes lowerCamelCase and snake_case names alike and refuses what it does not know by name. Output has the
-//! contract's own snake_case names, 64-bit numbers as strings and bytes as base64, and leaves out what is at its default.
+//! contract's own snake_case names, 64-bit numbers as strings, bytes as base64 and maps in the order of their keys, and leaves
+//! out what is at its default.
 //! How bodies travel (paths, statuses, limits on their size) is the server's.
 
 use std::collections::BTreeMap;
@@ -10,8 +11,11 @@ use crate::clip::clip;
 use engine::{Error, Reason, Result};
 use prost::Message;
 use prost_reflect::{
-    DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor, SerializeOptions,
+    DescriptorPool, DeserializeOptions, DynamicMessage, MessageDescriptor, MethodDescriptor,
 };
+
+mod show;
+use show::Shown;
 
 /// What a message quotes of a body: names in it can be as long as the body.
 const QUOTE_CHARS_MAX: usize = 200;
@@ -122,10 +126,9 @@ fn show(
     message: MessageDescriptor,
     protobuf: &[u8],
 ) -> std::result::Result<Vec<u8>, Box<dyn std::error::Error>> {
-    let options = SerializeOptions::new().use_proto_field_name(true);
     let message = DynamicMessage::decode(message, protobuf)?;
     let mut json = Vec::with_capacity(protobuf.len().saturating_mul(2));
-    message.serialize_with_options(&mut serde_json::Serializer::new(&mut json), &options)?;
+    serde_json::to_writer(&mut json, &Shown(&message))?;
     Ok(json)
 }
 

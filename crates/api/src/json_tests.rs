@@ -204,3 +204,35 @@ fn a_wrong_message_is_refused_by_field() {
     let damaged = codec().message_to_json("braid.v1.Event", b"\xff").unwrap_err().to_string();
     assert!(damaged.starts_with("these bytes cannot be shown as braid.v1.Event: "), "{damaged}");
 }
+
+#[test]
+fn maps_come_in_the_order_of_their_keys() {
+    let keys = (0..20).map(|at| (format!("k{at:02}"), at.to_string()));
+    let item = v1::EventItem { value_metadata: keys.clone().collect(), ..v1::EventItem::default() };
+    let shown = codec().message_to_json("braid.v1.EventItem", &item.encode_to_vec()).unwrap();
+    let pairs: Vec<String> = keys.map(|(key, value)| format!("\"{key}\":\"{value}\"")).collect();
+    let expect = format!("{{\"value_metadata\":{{{}}}}}", pairs.join(","));
+    assert_eq!(String::from_utf8(shown).unwrap(), expect);
+}
+
+/// Every kind of field that the contract has, as the library would show it.
+#[test]
+fn what_is_shown_is_what_the_library_shows() {
+    let cases = [
+        ("braid.v1.ReadEventRecordsRequest", r#"{"page_size":-7,"order":2,"max_latency":"0.5s"}"#),
+        ("braid.v1.ReadEventRecordsRequest", r#"{"order":77}"#),
+        ("braid.v1.EventItem", r#"{"event_item_value":"_-8","value_metadata":{"a":"b"}}"#),
+        ("braid.admin.v1.Namespace", r#"{"canary_share":0.25,"read_gates":{"max_fallback_share":"NaN"}}"#),
+        ("braid.admin.v1.Namespace", r#"{"canary_share":"-Infinity","split":{"threshold_bytes":"77"}}"#),
+        ("braid.admin.v1.UpdateNamespaceRequest", r#"{"update_mask":"shape.secondsPerBucket"}"#),
+    ];
+    for (name, json) in cases {
+        let bytes = codec().message_from_json(name, json.as_bytes()).unwrap();
+        let message = DynamicMessage::decode(codec().message(name).unwrap(), bytes.as_slice()).unwrap();
+        let mut theirs = Vec::new();
+        let options = prost_reflect::SerializeOptions::new().use_proto_field_name(true);
+        message.serialize_with_options(&mut serde_json::Serializer::new(&mut theirs), &options).unwrap();
+        let ours = codec().message_to_json(name, &bytes).unwrap();
+        assert_eq!(String::from_utf8(ours).unwrap(), String::from_utf8(theirs).unwrap());
+    }
+}
