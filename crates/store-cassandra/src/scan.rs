@@ -98,6 +98,10 @@ impl Page<'_> {
 
     /// Takes rows until the page is full; whether some are left over.
     fn take(&mut self, answer: &QueryRowsResult) -> Result<bool> {
+        if self.rows.is_empty() {
+            // At once: a buffer that grows is copied with each doubling, and most pages are one answer.
+            self.rows = RowsBuilder::with_capacity(answer.rows_bytes_size(), answer.rows_num());
+        }
         let rows = answer
             .rows::<(i64, &str, &str, &[u8], &[u8], i64)>()
             .map_err(|error| unreadable("table of rows", error))?;
