@@ -71,7 +71,7 @@ impl Serialize for ShownValue<'_> {
                 };
                 let field = entry.map_entry_value_field();
                 let mut sorted: Vec<_> = entries.iter().collect();
-                sorted.sort_by(|(a, _), (b, _)| a.cmp(b));
+                sorted.sort_by_key(|(key, _)| *key);
                 serializer.collect_map(
                     sorted
                         .into_iter()
