@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-braid cassandra-secured kafka faults faults-short faults-store faults-server faults-pipeline \
+	cassandra-server cassandra-tuned cassandra-braid cassandra-secured kafka faults faults-short faults-store faults-server faults-pipeline \
 	doc-tests doc bench bench-cassandra kill proof proof-sim proof-model verify verify-suite clean
 
 # How often the kill suite kills.
@@ -77,9 +77,9 @@ unit: ## unit and integration tests; those that need neither Cassandra nor Kafka
 AGAIN = $(MAKE) --no-print-directory
 
 # Two cores serve the node and the tests: more tests at a time only wait for each other.
-cassandra: ## the suites on a real Cassandra: the store's, the server's over it, demo and doctor, a secured node
+cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the tuner's, demo and doctor, a secured node
 	@dev/needs $(CASSANDRA_NEEDS) $(SECURED_NEEDS)
-	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-braid
+	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-tuned cassandra-braid
 	@$(AGAIN) cassandra-secured
 
 cassandra-store:
@@ -87,6 +87,10 @@ cassandra-store:
 
 cassandra-server:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-server $(TESTS) --test serve -- --test-threads 4
+
+# Apart from the others: nodetool fails where somebody drops a table meanwhile.
+cassandra-tuned:
+	@dev/stage -v cassandra-tuned $(TESTS) --test tuned
 
 cassandra-braid:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor
