@@ -26,7 +26,7 @@ BACKEND ?= embedded
 # How its workers hear of what is wide: embedded or kafka. A broker that is started for it stays; `dev/kafka wipe` removes it.
 QUEUE ?= embedded
 
-demo: ## the main job from nothing: import, read, split, compare, move reads, check (SCALE=s|m|l BACKEND=cassandra QUEUE=kafka)
+demo: ## the main job from nothing: import, read, split, compare, move reads, check, tune (SCALE=s|m|l BACKEND=cassandra QUEUE=kafka)
 	@dev/needs $(BUILD_NEEDS) $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS)) $(if $(filter kafka,$(QUEUE)),$(KAFKA_NEEDS))
 	@dev/stage build cargo build --release --locked -p cli
 	@$(if $(filter cassandra,$(BACKEND)),dev/cassandra start)

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::moving::{Canary, Shadow};
 use super::reader::{Read, percentile};
 use super::splits::Splits;
+use super::tuning::Tuning;
 use super::workload::Scale;
 use crate::import::{grouped, rate};
 use crate::output::value::{size, took};
@@ -42,6 +43,8 @@ pub(crate) struct Figures {
     pub(crate) after: Reading,
     /// The comparison of everything with what was written.
     pub(crate) check: Checked,
+    /// A namespace of too narrow buckets that was tuned.
+    pub(crate) tuning: Tuning,
     /// How long all of it took.
     pub(crate) seconds: f64,
     /// Whether the data is still there.

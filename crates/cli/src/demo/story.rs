@@ -1,4 +1,4 @@
-//! The nine steps.
+//! The ten steps.
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use super::moving::{MIN_COMPARED, Moving};
 use super::reader::{Read, Reader};
 use super::readings::WHALE_PAGE;
 use super::splits::Watch;
+use super::tuning::{self, Tuner};
 use super::workload::{SEED, Scale, WHALE, Workload, closed_hour, name};
 use super::{change, readings};
 use crate::failure::{FINDINGS, Failure, INTERRUPTED, talk};
@@ -63,7 +64,7 @@ pub(crate) async fn run(mut session: Session, options: Options) -> Result<(), Fa
         serve_seconds: host.data().map(|_| env.clock.boot().since(started).as_secs_f64()),
         ..Figures::default()
     };
-    let mut story = Story { session: &mut session, options, client, figures, made: false };
+    let mut story = Story { session: &mut session, options, client, figures, made: false, made_tuned: false };
     let told = tokio::select! {
         biased;
         Some(()) = interrupts.recv() => Err(Failure::Told(INTERRUPTED)),
@@ -93,6 +94,8 @@ struct Story<'a> {
     figures: Figures,
     /// The namespace is ours to remove.
     made: bool,
+    /// And so is the one that is tuned.
+    made_tuned: bool,
 }
 
 impl Story<'_> {
@@ -111,13 +114,14 @@ impl Story<'_> {
             interval: workload.interval(),
         };
         self.figures.before = readings::read(env, reader, &workload, &mut check).await?;
-        self.read("[4/9] read", &self.figures.before.clone())?;
+        self.read("[4/10] read", &self.figures.before.clone())?;
         self.split(env, reader, &mut check).await?;
         self.figures.control = readings::read(env, reader, &workload, &mut check).await?;
         self.move_reads(reader, &mut check).await?;
         self.figures.after = readings::read(env, reader, &workload, &mut check).await?;
         self.changed()?;
         self.check(reader, &workload, check).await?;
+        self.tune(env).await?;
         self.figures.seconds = env.clock.boot().since(started).as_secs_f64();
         Ok(())
     }
@@ -134,7 +138,7 @@ impl Story<'_> {
             }
             _ => "the server that is there".to_owned(),
         };
-        self.step("[1/9] serve", &text)
+        self.step("[1/10] serve", &text)
     }
 
     async fn namespace(&mut self) -> Result<(), Failure> {
@@ -169,7 +173,7 @@ impl Story<'_> {
             length(shape.seconds_per_slice),
             length(shape.seconds_per_bucket),
         );
-        self.step("[2/9] namespace", &text)
+        self.step("[2/10] namespace", &text)
     }
 
     async fn import(&mut self, env: &Env, workload: &Workload, check: &Check) -> Result<(), Failure> {
@@ -209,7 +213,7 @@ impl Story<'_> {
             seconds(figures.seconds)
         );
         self.figures.import = figures;
-        self.step("[3/9] import", &text)
+        self.step("[3/10] import", &text)
     }
 
     /// Says what reads took.
@@ -225,7 +229,7 @@ impl Story<'_> {
         let read = reader.pages(&name(WHALE), WHALE_PAGE).await?;
         check.compare(WHALE, read.digest, read.unordered);
         self.step(
-            "[5/9] split",
+            "[5/10] split",
             "splitting is switched on; the next read of the whale finds it wide, and workers split it:",
         )?;
         let client = self.client.clone();
@@ -259,11 +263,11 @@ impl Story<'_> {
         let moving = Moving { client: &client, reader, namespace: NAMESPACE };
         let mode = moving.advance().await?;
         let shadow = moving.shadow(check).await?;
-        self.step("[6/9] compare", &format!("{mode}: {}", shadow.text()))?;
+        self.step("[6/10] compare", &format!("{mode}: {}", shadow.text()))?;
         self.figures.shadow = shadow;
         let mode = moving.advance().await?;
         let canary = moving.canary(check).await?;
-        self.step("[7/9] move", &format!("{mode}: {}", canary.text()))?;
+        self.step("[7/10] move", &format!("{mode}: {}", canary.text()))?;
         self.figures.canary = canary;
         let mode = moving.advance().await?;
         self.step("", &format!("{mode}: every read of what was split comes from targets; the origins stay"))
@@ -271,7 +275,7 @@ impl Story<'_> {
 
     /// Says what the split has changed, for better and for worse.
     fn changed(&mut self) -> Result<(), Failure> {
-        self.read("[8/9] read again", &self.figures.after.clone())?;
+        self.read("[8/10] read again", &self.figures.after.clone())?;
         for line in change::lines(&self.figures) {
             self.step("", &line)?;
         }
@@ -302,11 +306,39 @@ impl Story<'_> {
         if wrong == 0 {
             let text =
                 format!("{reads} reads of whole series, {events} events, {took}: read as they were written");
-            return self.step("[9/9] check", &text);
+            return self.step("[9/10] check", &text);
         }
-        self.step("[9/9] check", &format!("FAILED: {wrong_shown} of {reads} reads are wrong"))?;
+        self.step("[9/10] check", &format!("FAILED: {wrong_shown} of {reads} reads are wrong"))?;
         for problem in self.figures.check.problems.clone() {
             self.step("", &problem)?;
+        }
+        Ok(())
+    }
+
+    /// Tunes a namespace of too narrow buckets, and says what the next slice is like.
+    async fn tune(&mut self, env: &Env) -> Result<(), Failure> {
+        let client = self.client.clone();
+        let tuner = Tuner { client: &client, env };
+        tuner.create().await?;
+        self.made_tuned = true;
+        let tuned = tuner.tune().await?;
+        let steps = std::iter::once("[10/10] tune").chain(std::iter::repeat(""));
+        steps.zip(tuned.lines()).try_for_each(|(which, line)| self.step(which, &line))?;
+        let obeyed = tuned.obeyed();
+        self.figures.tuning = tuned;
+        if obeyed { Ok(()) } else { Err(Failure::Told(FINDINGS)) }
+    }
+
+    /// Removes what it made from a server that is not its own.
+    async fn remove(&self) -> Result<(), Failure> {
+        let made = [(NAMESPACE, self.made), (tuning::NAMESPACE, self.made_tuned)];
+        for (name, _) in made.into_iter().filter(|(_, made)| *made) {
+            let request = admin::DeleteNamespaceRequest {
+                name: name.to_owned(),
+                reason: "braid demo".to_owned(),
+                ..admin::DeleteNamespaceRequest::default()
+            };
+            self.client.delete_namespace(request).await?;
         }
         Ok(())
     }
@@ -315,21 +347,16 @@ impl Story<'_> {
     async fn clean(&mut self, host: Host, env: &Env) -> Result<(), Failure> {
         let keep = self.options.keep;
         self.figures.kept = keep && self.made;
-        if matches!(host, Host::Given) && self.made && !keep {
-            let request = admin::DeleteNamespaceRequest {
-                name: NAMESPACE.to_owned(),
-                reason: "braid demo".to_owned(),
-                ..admin::DeleteNamespaceRequest::default()
-            };
-            self.client.delete_namespace(request).await?;
+        if matches!(host, Host::Given) && !keep {
+            self.remove().await?;
         }
-        let again = host.again().unwrap_or_default();
+        let (again, tuned) = (host.again().unwrap_or_default(), tuning::NAMESPACE);
         host.end(env, keep).await?;
         let text = match (&self.figures.data, keep) {
             (Some(data), true) => format!(
                 "kept in {data}; next:\n  {again}\n  braid get -n {NAMESPACE} {} --limit 5\n  \
                  braid get -n {NAMESPACE} {} -o ndjson --text\n  braid split list -n {NAMESPACE}\n  \
-                 braid readmode show -n {NAMESPACE}\n",
+                 braid readmode show -n {NAMESPACE}\n  braid tune list -n {tuned}\n",
                 name(WHALE),
                 name(1)
             ),
@@ -337,9 +364,9 @@ impl Story<'_> {
             // What is not ours stays, and there is nothing to say.
             (None, _) if !self.made => return Ok(()),
             (None, true) => {
-                format!("kept in the namespace {NAMESPACE}; `braid ns rm {NAMESPACE}` removes it\n")
+                format!("kept in the namespaces {NAMESPACE} and {tuned}; `braid ns rm` removes them\n")
             }
-            (None, false) => format!("removed the namespace {NAMESPACE}\n"),
+            (None, false) => format!("removed the namespaces {NAMESPACE} and {tuned}\n"),
         };
         self.say(&text)
     }
@@ -357,7 +384,7 @@ impl Story<'_> {
     }
 
     fn step(&mut self, which: &str, text: &str) -> Result<(), Failure> {
-        self.say(&format!("{which:<16} {text}\n"))
+        self.say(&format!("{which:<17} {text}\n"))
     }
 
     /// Steps are the result for people, and talk beside the result for programs.

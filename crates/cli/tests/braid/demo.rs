@@ -4,7 +4,7 @@
 use crate::process::braid;
 
 #[test]
-fn the_demo_splits_the_whale_moves_reads_over_and_reads_back_what_it_wrote() {
+fn the_demo_splits_the_whale_moves_reads_over_reads_back_what_it_wrote_and_tunes() {
     let scratch = tempfile::tempdir().unwrap();
     let backend = std::env::var("BRAID_TEST_BACKEND").unwrap_or_else(|_| "embedded".to_owned());
     let mut command = braid(&["demo", "--scale", "s", "--json", "--backend", &backend]);
@@ -33,5 +33,11 @@ fn the_demo_splits_the_whale_moves_reads_over_and_reads_back_what_it_wrote() {
             assert_eq!((&read["target_pages"], &read["fallbacks"]), (&pages, &0.into()), "{when} {how}");
         }
     }
+    let tuned = &facts["tuning"];
+    assert_eq!((&tuned["partitions"], &tuned["quality"]), (&100.into(), &"EXACT".into()), "{tuned}");
+    assert_eq!((&tuned["from_seconds"], &tuned["to_seconds"]), (&60.into(), &86_400.into()));
+    assert_eq!(tuned["next_seconds"], 86_400, "the next slice obeys");
+    assert!(tuned["next_slice"].as_str() >= tuned["first_slice"].as_str(), "{tuned}");
+    assert_eq!((&tuned["read_before"], &tuned["read_after"]), (&1_440.into(), &1.into()));
     assert_eq!(std::fs::read_dir(scratch.path()).unwrap().count(), 0, "nothing is left behind");
 }
