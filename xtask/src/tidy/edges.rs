@@ -25,6 +25,8 @@ const EDGES: &[(&str, May)] = &[
     ("own-cluster", May::Only(&["env"])),
     // Pure as `model` is, and only about splits.
     ("split", May::Only(&["model"])),
+    // Pure too: a format over rows.
+    ("chunk", May::Only(&["model"])),
     // Messages about splits; its suite runs a broker of its own.
     ("queue-kafka", May::Only(&["env", "model", "own-cluster", "split"])),
     // Pure too: from the sizes of partitions to a shape.
@@ -83,6 +85,9 @@ const HOMES: &[(&str, &[&str])] = &[
     ("stateright", &["proof"]),
     // Files are written in one place, and never by a server.
     ("parquet", &["export"]),
+    // The body of a chunk is compressed there and nowhere else.
+    ("lz4_flex", &["chunk"]),
+    ("zstd", &["chunk"]),
     // To be replaced one day: that day costs one crate.
     ("tonic", &["rpc"]),
     ("tonic-health", &["rpc"]),

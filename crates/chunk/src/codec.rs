@@ -1,0 +1,97 @@
+//! How a body is compressed. Contexts are kept, so that a chunk costs no more than its bytes.
+
+use crate::Error;
+
+/// Of sixteen parts, how many the compressed body may have at most to be worth decompressing.
+const WORTH_SIXTEENTHS: usize = 15;
+const ZSTD_LEVEL: i32 = 1;
+
+/// How a body is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codec {
+    /// Not at all.
+    None,
+    /// One LZ4 block.
+    Lz4,
+    /// One Zstandard frame.
+    Zstd,
+}
+
+impl Codec {
+    pub(crate) const fn to_byte(self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Lz4 => 1,
+            Self::Zstd => 2,
+        }
+    }
+
+    pub(crate) const fn from_byte(byte: u8) -> Result<Self, Error> {
+        match byte {
+            0 => Ok(Self::None),
+            1 => Ok(Self::Lz4),
+            2 => Ok(Self::Zstd),
+            found => Err(Error::Unknown { what: "codec", found }),
+        }
+    }
+}
+
+/// Compresses bodies.
+pub(crate) struct Compressor {
+    codec: Codec,
+    zstd: Option<zstd::bulk::Compressor<'static>>,
+}
+
+impl Compressor {
+    pub(crate) fn new(codec: Codec) -> Self {
+        // Without a context, which only a lack of memory explains, bodies are stored as they are.
+        let zstd = (codec == Codec::Zstd).then(|| zstd::bulk::Compressor::new(ZSTD_LEVEL).ok()).flatten();
+        Self { codec, zstd }
+    }
+
+    /// The body as it is stored, and by which codec: not compressed where that does not pay.
+    pub(crate) fn compress(&mut self, raw: Vec<u8>) -> (Codec, Vec<u8>) {
+        let compressed = match self.codec {
+            Codec::None => None,
+            Codec::Lz4 => Some(lz4_flex::block::compress(&raw)),
+            Codec::Zstd => self.zstd.as_mut().and_then(|zstd| zstd.compress(&raw).ok()),
+        };
+        match compressed {
+            Some(stored) if stored.len() <= raw.len() / 16 * WORTH_SIXTEENTHS => (self.codec, stored),
+            _ => (Codec::None, raw),
+        }
+    }
+}
+
+/// Decompresses bodies.
+#[derive(Default)]
+pub(crate) struct Decompressor {
+    zstd: Option<zstd::bulk::Decompressor<'static>>,
+}
+
+impl Decompressor {
+    /// Exactly `bytes` bytes from a body that is compressed; the caller has checked that there may be so many.
+    pub(crate) fn decompress(&mut self, codec: Codec, stored: &[u8], bytes: usize) -> Result<Vec<u8>, Error> {
+        const BAD: Error = Error::Malformed("the body does not decompress to its length");
+        let raw = match codec {
+            Codec::None => stored.to_vec(),
+            Codec::Lz4 => {
+                let mut raw = vec![0; bytes];
+                let found = lz4_flex::block::decompress_into(stored, &mut raw).map_err(|_| BAD)?;
+                raw.truncate(found);
+                raw
+            }
+            Codec::Zstd => self.zstd(stored, bytes).ok_or(BAD)?,
+        };
+        if raw.len() == bytes { Ok(raw) } else { Err(BAD) }
+    }
+
+    fn zstd(&mut self, stored: &[u8], bytes: usize) -> Option<Vec<u8>> {
+        if self.zstd.is_none() {
+            self.zstd = Some(zstd::bulk::Decompressor::new().ok()?);
+        }
+        let mut raw = Vec::with_capacity(bytes);
+        self.zstd.as_mut()?.decompress_to_buffer(stored, &mut raw).ok()?;
+        Some(raw)
+    }
+}
