@@ -2,8 +2,9 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-tuned cassandra-braid cassandra-secured kafka faults faults-short faults-store faults-server faults-pipeline \
-	doc-tests doc bench bench-cassandra kill proof proof-sim proof-model verify verify-suite clean
+	cassandra-server cassandra-tuned cassandra-braid cassandra-verify cassandra-secured kafka faults faults-short faults-store faults-server faults-pipeline \
+	doc-tests doc bench bench-cassandra kill proof proof-sim proof-model verify verify-suite verify-embedded \
+	verify-million clean
 
 # How often the kill suite kills.
 KILLS ?= 200
@@ -41,7 +42,7 @@ install: ## put `braid` into cargo's bin directory
 needs:
 	@dev/needs $(BUILD_NEEDS) python3 curl unshare $(CASSANDRA_NEEDS) $(KAFKA_NEEDS) $(SECURED_NEEDS)
 
-test: needs fmt-check clippy tidy deny typos doc doc-tests unit verify-suite kafka cassandra faults-short ## everything, cheapest first
+test: needs fmt-check clippy tidy deny typos doc doc-tests unit verify-suite verify-embedded kafka cassandra faults-short ## everything, cheapest first
 
 fmt: ## format the code
 	@cargo fmt --all
@@ -77,9 +78,9 @@ unit: ## unit and integration tests; those that need neither Cassandra nor Kafka
 AGAIN = $(MAKE) --no-print-directory
 
 # Two cores serve the node and the tests: more tests at a time only wait for each other.
-cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the tuner's, demo and doctor, a secured node
+cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the tuner's, demo and doctor, the offline verifier's, a secured node
 	@dev/needs $(CASSANDRA_NEEDS) $(SECURED_NEEDS)
-	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-tuned cassandra-braid
+	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-tuned cassandra-braid cassandra-verify
 	@$(AGAIN) cassandra-secured
 
 cassandra-store:
@@ -95,6 +96,9 @@ cassandra-tuned:
 cassandra-braid:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor
 	@dev/stage -v cassandra-servers $(TESTS) --test several
+
+cassandra-verify:
+	@dev/stage -v cassandra-verify dev/verify --test-cassandra
 
 # A node of its own, which is gone afterwards.
 cassandra-secured:
@@ -155,10 +159,26 @@ proof-sim:
 proof-model:
 	@cargo run --release --locked -p proof -- model --large
 
+BUILT = $(abspath $(or $(CARGO_TARGET_DIR),target))
+
 # The program makes data and export; what verifies them shares nothing with it.
 verify-suite: ## the offline verifier on exports that it makes itself, spoiled in every way: DuckDB, and Spark on a small one
 	@dev/needs java17 python3
 	@dev/stage -v verify dev/verify --test
+
+# Built as the tests build it, so that nothing is built twice.
+verify-embedded: ## rows spoiled in the embedded store itself, which the offline verifier has to name
+	@dev/needs $(BUILD_NEEDS) python3
+	@dev/stage build-spoiler cargo build --workspace --all-features --bin braid --bin store-spoiler
+	@BRAID=$(BUILT)/debug/braid SPOILER=$(BUILT)/debug/store-spoiler dev/stage -v verify-embedded dev/verify --test-embedded
+
+verify-million: ## one row among a million, spoiled in every way in both stores (make test: among some thousands)
+	@dev/needs $(BUILD_NEEDS) python3 $(CASSANDRA_NEEDS)
+	@dev/stage build cargo build --release --locked -p cli
+	@dev/stage build-spoiler cargo build --release --locked -p store-embedded --bin store-spoiler
+	@BRAID_VERIFY_ROWS=1000000 BRAID=$(BUILT)/release/braid SPOILER=$(BUILT)/release/store-spoiler \
+		dev/stage -v million-embedded dev/verify --test-embedded
+	@BRAID_VERIFY_ROWS=1000000 dev/stage -v million-cassandra dev/with-cassandra dev/verify --test-cassandra -k spoiled
 
 verify: ## splits proven a second time, from nothing: data, splits, export, DuckDB, Spark, report (SCALE, BACKEND as for demo)
 	@dev/needs cc python3 java17 $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))

@@ -59,7 +59,8 @@ class Server:
             if ready:
                 self.url = ready[1]
                 # What it says later is of no use here, but has to go somewhere.
-                threading.Thread(target=self.process.stderr.read, daemon=True).start()
+                self.reader = threading.Thread(target=self.process.stderr.read, daemon=True)
+                self.reader.start()
                 return
             print(line, end="", file=sys.stderr)
         sys.exit(f"the server ended with {self.process.wait()} before it was ready")
@@ -70,6 +71,8 @@ class Server:
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait()
+        self.reader.join()
+        self.process.stderr.close()
 
 
 def run(*command):

@@ -1,6 +1,8 @@
 """A namespace in a real Cassandra, made from `docs/formats/cassandra.md` alone; `dev/with-cassandra dev/verify --test-cassandra`."""
 
+import contextlib
 import json
+import os
 import sys
 import uuid
 from pathlib import Path
@@ -12,24 +14,44 @@ sys.path[:0] = [str(HERE.parent / "tests"), str(HERE.parent)]
 
 from braid_verify.__main__ import main  # noqa: E402
 from cassandra.cluster import Cluster  # noqa: E402
-from cassandra.concurrent import execute_concurrent_with_args  # noqa: E402
+from cassandra.concurrent import execute_concurrent  # noqa: E402
+from cassandra.query import BatchStatement, BatchType  # noqa: E402
 from generate import BUCKETS_PER_ID, ORIGIN, SLICE_START, STRIDE, TARGET, hashed, make_split, record_of  # noqa: E402
 from stored import slice_record, stored_record  # noqa: E402
 
 HOST = "127.0.0.1"
-ROWS, SPLITS = 6_000, 6
+ROWS, SPLITS = 8_000, 8
+# Among how many rows one is spoiled: `make verify-million` asks for a million.
+ROWS_SPOILED = int(os.environ.get("BRAID_VERIFY_ROWS", ROWS))
+VALUE_BYTES = (0, 40)
+# Rows of one partition that are sent together, and how often at a time: below what a node refuses as too large.
+BATCH_ROWS, BATCHES_AT_ONCE = 100, 16
 TABLE = """(time_series_id text, time_bucket int, event_bucket int, event_time bigint, event_id text, event_item_key text,
     event_item_value blob, value_metadata blob, PRIMARY KEY ((time_series_id, time_bucket, event_bucket), event_time,
     event_id, event_item_key)) WITH CLUSTERING ORDER BY (event_time DESC, event_id DESC, event_item_key DESC)"""
 
 
+INSERT = (
+    "INSERT INTO {} (time_series_id, time_bucket, event_bucket, event_time, event_id, event_item_key, event_item_value, "
+    "value_metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"
+)
+
+
+def batch_of(put, partition, rows):
+    """Rows of one partition, sent together."""
+    batch = BatchStatement(BatchType.UNLOGGED)
+    for row in rows:
+        batch.add(put, (*partition, *row))
+    return batch
+
+
 class Store:
     """One namespace of an installation of its own."""
 
-    def __init__(self, session, prefix):
+    def __init__(self, session, prefix, rows):
         self.session, self.prefix = session, prefix
         self.meta, self.keyspace = f"{prefix}_meta", f"{prefix}_plays_1"
-        self.splits = [make_split(number, ROWS // SPLITS, 1) for number in range(SPLITS)]
+        self.splits = [make_split(number, rows // SPLITS, 1, VALUE_BYTES) for number in range(SPLITS)]
 
     def make(self):
         for keyspace in (self.meta, self.keyspace):
@@ -67,26 +89,22 @@ class Store:
         self.session.execute(statement, (value, group.encode(), name.encode()))
 
     def fill(self, split):
-        rows = [(ORIGIN, split.event_bucket, row) for row in split.origin]
-        rows += [(TARGET, bucket, row) for bucket, held in split.held.items() for row in held]
+        partitions = [(ORIGIN, split.event_bucket, split.origin)]
+        partitions += [(TARGET, bucket, held) for bucket, held in split.held.items()]
         # What an attempt before it left behind is no part of any comparison.
-        rows += [(TARGET, 9 * BUCKETS_PER_ID * STRIDE, row) for row in split.origin[:5]]
-        for table in (ORIGIN, TARGET):
-            put = self.session.prepare(
-                f"INSERT INTO {self.keyspace}.{table} (time_series_id, time_bucket, event_bucket, event_time, event_id, "
-                "event_item_key, event_item_value, value_metadata) VALUES (?, ?, ?, ?, ?, ?, ?, ?) USING TIMESTAMP ?"
-            )
-            given = [(split.series, split.time_bucket, bucket, *row) for of, bucket, row in rows if of == table]
-            execute_concurrent_with_args(self.session, put, given, concurrency=64)
+        partitions.append((TARGET, 9 * BUCKETS_PER_ID * STRIDE, split.origin[:5]))
+        puts = {table: self.session.prepare(INSERT.format(f"{self.keyspace}.{table}")) for table in (ORIGIN, TARGET)}
+        batches = (
+            (batch_of(puts[table], (split.series, split.time_bucket, bucket), rows[at : at + BATCH_ROWS]), ())
+            for table, bucket, rows in partitions
+            for at in range(0, len(rows), BATCH_ROWS)
+        )
+        execute_concurrent(self.session, batches, concurrency=BATCHES_AT_ONCE)
 
     def put(self, split, table, bucket, row):
-        statement = (
-            f"INSERT INTO {self.keyspace}.{table} (time_series_id, time_bucket, event_bucket, event_time, event_id, "
-            "event_item_key, event_item_value, value_metadata) VALUES (%s, %s, %s, %s, %s, %s, %s, %s)"
-        )
-        # Microseconds behind all others, as a write by somebody else would be.
-        later = max(row[5], max(other[5] for other in split.origin)) + 1
-        self.session.execute(f"{statement} USING TIMESTAMP {later}", (split.series, split.time_bucket, bucket, *row[:5]))
+        """Writes one row, with the write time that it has."""
+        put = self.session.prepare(INSERT.format(f"{self.keyspace}.{table}"))
+        self.session.execute(put, (split.series, split.time_bucket, bucket, *row))
 
     def delete(self, split, table, bucket, row):
         self.session.execute(
@@ -100,19 +118,33 @@ class Store:
             self.session.execute(f"DROP KEYSPACE IF EXISTS {keyspace}")
 
 
-@pytest.fixture
-def store():
-    """Made for each test, and gone afterwards."""
+@contextlib.contextmanager
+def made(rows):
+    """A store with so many rows of origins, which is gone afterwards."""
     driver = Cluster([HOST])
     session = driver.connect()
     session.default_timeout = 60
-    made = Store(session, f"v{uuid.uuid4().hex[:8]}")
+    store = Store(session, f"v{uuid.uuid4().hex[:8]}", rows)
     try:
-        made.make()
-        yield made
+        store.make()
+        yield store
     finally:
-        made.drop()
+        store.drop()
         driver.shutdown()
+
+
+@pytest.fixture
+def store():
+    """A small one, made for each test."""
+    with made(ROWS) as store:
+        yield store
+
+
+@pytest.fixture
+def large():
+    """One of as many rows as were asked for."""
+    with made(ROWS_SPOILED) as store:
+        yield store
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import json
 from types import SimpleNamespace
 
 from braid_verify.cassandra import Cluster
-from generate import ORIGIN, TARGET, record_of
+from generate import BUCKETS_PER_ID, ORIGIN, TARGET, record_of
 from stored import stored_record
 
 COUNTS = ("missing", "phantom", "misplaced", "unordered")
@@ -15,6 +15,16 @@ def in_target(split):
     bucket = max(split.held, key=lambda bucket: len(split.held[bucket]))
     rows = split.held[bucket]
     return bucket, next(other for other in split.held if other != bucket), rows[len(rows) // 2]
+
+
+def in_origin(split):
+    """A row in the middle of an origin, which its targets cover."""
+    return split.origin[len(split.origin) // 2]
+
+
+def spoiled(row):
+    """The row with another value, written later, as by somebody else."""
+    return [*row[:3], b"spoiled", row[4], row[5] + 1]
 
 
 def found(split):
@@ -31,49 +41,50 @@ def test_a_sound_namespace_is_equal(store, verify):
     assert (report["namespace"], report["incarnation"]) == ("plays", 1)
 
 
-def test_one_row_spoiled_in_the_store(store, verify):
-    """Removed, doubled, altered and misplaced in a target, removed and altered in the origin; one split each."""
-    removed, doubled, altered, moved, origin_removed, origin_altered = store.splits
+def test_one_row_spoiled_in_the_store(large, verify):
+    """Removed, doubled, altered and misplaced in a target; removed, altered and misplaced in the origin: a split each, one stays equal."""
+    removed, doubled, altered, moved, origin_removed, origin_altered, origin_moved, _ = large.splits
     expected = {}
 
     bucket, _, row = in_target(removed)
-    store.delete(removed, TARGET, bucket, row)
-    expected[0] = row, {"missing": 1}
+    large.delete(removed, TARGET, bucket, row)
+    expected[removed.id] = row, {"missing": 1}
 
     # A key cannot be twice in a partition, but it can be in two of them.
     _, other, row = in_target(doubled)
-    store.session.execute(
-        f"INSERT INTO {store.keyspace}.{TARGET} (time_series_id, time_bucket, event_bucket, event_time, event_id, event_item_key, "
-        f"event_item_value, value_metadata) VALUES (%s, %s, %s, %s, %s, %s, %s, %s) USING TIMESTAMP {row[5]}",
-        (doubled.series, doubled.time_bucket, other, *row[:5]),
-    )
-    expected[1] = row, {"phantom": 1, "misplaced": 1}
+    large.put(doubled, TARGET, other, row)
+    expected[doubled.id] = row, {"phantom": 1, "misplaced": 1}
 
     bucket, _, row = in_target(altered)
-    store.put(altered, TARGET, bucket, [*row[:3], b"spoiled", *row[4:]])
-    expected[2] = row, {"missing": 1, "phantom": 1}
+    large.put(altered, TARGET, bucket, spoiled(row))
+    expected[altered.id] = row, {"missing": 1, "phantom": 1}
 
     bucket, other, row = in_target(moved)
-    store.delete(moved, TARGET, bucket, row)
-    store.put(moved, TARGET, other, row)
-    # Under another write time, so the row itself is another one too.
-    expected[3] = row, {"missing": 1, "phantom": 1, "misplaced": 1}
+    large.delete(moved, TARGET, bucket, row)
+    large.put(moved, TARGET, other, row)
+    expected[moved.id] = row, {"misplaced": 1}
 
-    row = origin_removed.origin[len(origin_removed.origin) // 2]
-    store.delete(origin_removed, ORIGIN, origin_removed.event_bucket, row)
-    expected[4] = row, {"phantom": 1}
+    row = in_origin(origin_removed)
+    large.delete(origin_removed, ORIGIN, origin_removed.event_bucket, row)
+    expected[origin_removed.id] = row, {"phantom": 1}
 
-    row = origin_altered.origin[len(origin_altered.origin) // 2]
-    store.put(origin_altered, ORIGIN, origin_altered.event_bucket, [*row[:3], b"spoiled", *row[4:]])
-    expected[5] = row, {"missing": 1, "phantom": 1}
+    row = in_origin(origin_altered)
+    large.put(origin_altered, ORIGIN, origin_altered.event_bucket, spoiled(row))
+    expected[origin_altered.id] = row, {"missing": 1, "phantom": 1}
 
-    code, report = verify(store)
-    assert (code, report["different"]) == (8, len(expected))
-    by_id = {split["id"]: split for split in report["details"]}
-    for number, (row, counts) in expected.items():
-        told, named = found(by_id[store.splits[number].id])
+    # Into a partition that is not split, so there it is nobody's.
+    row = in_origin(origin_moved)
+    large.delete(origin_moved, ORIGIN, origin_moved.event_bucket, row)
+    large.put(origin_moved, ORIGIN, origin_moved.event_bucket + BUCKETS_PER_ID, row)
+    expected[origin_moved.id] = row, {"phantom": 1}
+
+    code, report = verify(large)
+    assert (code, report["different"], report["equal"]) == (8, len(expected), 1)
+    for split in report["details"]:
+        row, counts = expected.get(split["id"], (None, {}))
+        told, named = found(split)
         assert told == counts
-        assert {(kind, *row[:3]) for kind in counts} <= named
+        assert named == {(kind, *row[:3]) for kind in counts}
 
 
 def test_a_record_that_changes_meanwhile_proves_nothing(store):

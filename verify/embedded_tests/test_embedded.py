@@ -1,0 +1,126 @@
+"""Rows spoiled in the embedded store itself, while no server has it: the next export shows them, and each is found and named.
+
+`make verify-embedded`. BRAID and SPOILER name the program and `store-spoiler`, BRAID_VERIFY_ROWS among how many rows one is spoiled.
+"""
+
+import datetime
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path[:0] = [str(Path(__file__).parent.parent)]
+
+from braid_verify.__main__ import main  # noqa: E402
+from story import Server  # noqa: E402
+
+ROWS = int(os.environ.get("BRAID_VERIFY_ROWS", "16000"))
+VALUE = "x" * 40
+# Eight bytes of time, the id, the key, the value.
+ROW_BYTES = 8 + 12 + 1 + len(VALUE)
+HOUR_NANOS = 3600 * 10**9
+TIME_BUCKET = 7
+# A key cannot be twice in a partition; in a second one of the origin's table, which is not split, nobody looks for it.
+SPOILS = {
+    ("remove", "target"): {"missing": 1},
+    ("double", "target"): {"phantom": 1, "misplaced": 1},
+    ("alter", "target"): {"missing": 1, "phantom": 1},
+    ("misplace", "target"): {"misplaced": 1},
+    ("remove", "origin"): {"phantom": 1},
+    ("alter", "origin"): {"missing": 1, "phantom": 1},
+    ("misplace", "origin"): {"phantom": 1},
+}
+# One more split, which stays sound.
+SERIES = [*("-".join(spoil) for spoil in SPOILS), "sound"]
+
+
+class Store:
+    """A namespace in a data directory, and the programs."""
+
+    def __init__(self, work):
+        self.work, self.braid, self.spoiler = work, os.environ["BRAID"], os.environ["SPOILER"]
+        # Closed, whatever the accept limit.
+        self.day = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta(days=2)
+        self.table = f"data_{self.day:%Y%m%d}"
+
+    def serving(self):
+        return Server(self.braid, self.work, "embedded", "")
+
+    def run(self, server, *typed):
+        subprocess.run([self.braid, *typed[:1], "-s", server.url, *typed[1:]], check=True)
+
+    def write_events(self, path):
+        """As many rows in each series, spread over the hour."""
+        each = ROWS // len(SERIES)
+        with path.open("w") as file:
+            file.write("time_series_id,event_time,event_id,k\n")
+            for at in range(each):
+                second, nanos = divmod(at * HOUR_NANOS // each, 10**9)
+                time = f"{self.day}T{TIME_BUCKET:02}:{second // 60:02}:{second % 60:02}.{nanos:09}Z"
+                file.writelines(f"{series},{time},e{at:011},{VALUE}\n" for series in SERIES)
+
+    def make(self):
+        """Rows, and a split of every series: half of them by time, half by hash."""
+        events = self.work / "events.csv"
+        self.write_events(events)
+        target = f"{max(64, ROWS // len(SERIES) * ROW_BYTES // 4 >> 10)}KiB"
+        sizes = ("--split-threshold", target, "--split-target", target)
+        with self.serving() as server:
+            self.run(server, "ns", "create", "plays", "--buckets-per-id", "1", "--split-policy", "manual", *sizes)
+            self.run(server, "import", "-n", "plays", "--backfill", events)
+            for strategy, series in (("time_range", SERIES[::2]), ("event_bucket", SERIES[1::2])):
+                self.run(server, "ns", "set", "plays", "--split-strategy", strategy)
+                for split in map(self.split_id, series):
+                    self.run(server, "split", "create", "-n", "plays", split)
+                    self.run(server, "split", "watch", "-n", "plays", split)
+
+    def split_id(self, series):
+        return f"{self.table}/{TIME_BUCKET}/0/{series}"
+
+    def spoil(self):
+        """Spoils one row of each split but the last; which ones."""
+        orders = []
+        for (way, side), series in zip(SPOILS, SERIES):
+            # The first attempt of event bucket 0 has its targets from event bucket 0 on.
+            target = (f"wide_{self.table}_0", series, TIME_BUCKET, 1, TIME_BUCKET, 0)
+            origin = (self.table, series, TIME_BUCKET, 0, TIME_BUCKET + 1, 0)
+            orders.append("\t".join(map(str, (way, *(target if side == "target" else origin)))))
+        command = [self.spoiler, self.work / "data"]
+        done = subprocess.run(command, input="\n".join(orders), text=True, stdout=subprocess.PIPE, check=True)
+        rows = [line.split("\t") for line in done.stdout.splitlines()]
+        return [(int(time), event_id, item_key) for time, event_id, item_key in rows]
+
+    def export(self):
+        out = self.work / "export"
+        with self.serving() as server:
+            self.run(server, "export", "-n", "plays", "--with-splits", "--out", out)
+        return out
+
+
+@pytest.fixture
+def store(tmp_path):
+    made = Store(tmp_path)
+    made.make()
+    return made
+
+
+def test_one_row_spoiled_in_the_store(store, capsys):
+    spoiled = store.spoil()
+    assert len(spoiled) == len(SPOILS)
+    expected = {
+        store.split_id(series): (counts, {(kind, *row) for kind in counts})
+        for series, counts, row in zip(SERIES, SPOILS.values(), spoiled)
+    }
+    export = store.export()
+    capsys.readouterr()
+    code = main([str(export), "-o", "json"])
+    report = json.loads(capsys.readouterr().out)
+    assert (code, report["different"], report["equal"]) == (8, len(SPOILS), 1)
+    assert {split["strategy"] for split in report["details"]} == {"time_range", "event_bucket"}
+    for split in report["details"]:
+        counts = {kind: split[kind] for kind in ("missing", "phantom", "misplaced", "unordered") if split[kind]}
+        named = {(row["kind"], row["event_time"], row["event_id"], row["event_item_key"]) for row in split["rows"]}
+        assert (counts, named) == expected.get(split["id"], ({}, set()))
