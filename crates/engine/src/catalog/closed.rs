@@ -58,7 +58,8 @@ impl Catalog {
     /// Lets limits that were narrowed count for servers without a lease too, once each has said that it knows them; gives
     /// back of how many namespaces.
     pub(crate) async fn narrow_limits(&self) -> Result<usize> {
-        let wide: Vec<Arc<Dataset>> = self.all().into_iter().filter(|dataset| is_wide(dataset)).collect();
+        let wide: Vec<Arc<Dataset>> =
+            self.all().into_iter().filter(|dataset| dataset.is_being_narrowed()).collect();
         let mut known_by_all = BTreeSet::new();
         for dataset in wide {
             if self.all_reported(dataset.record.epoch).await? {
@@ -85,12 +86,6 @@ impl Catalog {
         };
         Ok(self.change(None, decide).await?.0)
     }
-}
-
-fn is_wide(dataset: &Dataset) -> bool {
-    let record = &dataset.record;
-    let base = [record.base_accept, record.base_close, record.base_delete];
-    base.into_iter().any(|limit| limit.is_some()) || record.base_future.is_some()
 }
 
 /// Up to where time can be closed when the earliest clock shows `earliest`.

@@ -85,6 +85,13 @@ impl Dataset {
         self.slices.get(&start).map_or(0, |slice| slice.epoch)
     }
 
+    /// Whether its limits were narrowed, and not every server has said yet that it knows.
+    pub(crate) fn is_being_narrowed(&self) -> bool {
+        let record = &self.record;
+        let base = [record.base_accept, record.base_close, record.base_delete];
+        base.into_iter().any(|limit| limit.is_some()) || record.base_future.is_some()
+    }
+
     /// The widest accept limit that a server may still use without a lease; zero is none. Closed time stays behind it.
     pub(crate) fn base_accept(&self) -> Duration {
         wider(self.record.base_accept, self.record.spec.accept_limit)

@@ -78,15 +78,7 @@ impl Splits {
         if dataset.record.closed >= until || self.catalog.close_time(&id.namespace, until).await? >= until {
             return Ok(None);
         }
-        let accept = dataset.base_accept();
-        let closes = if accept.is_zero() {
-            let layout = layout_of(dataset, &id.time_slice);
-            let close = dataset.base_close();
-            layout.filter(|_| !close.is_zero()).map(|layout| layout.slice.end().saturating_add(nanos(close)))
-        } else {
-            Some(until.saturating_add(nanos(accept)))
-        };
-        let Some(closes) = closes else {
+        let Some(closes) = closes(dataset, &id.time_slice, until, now) else {
             let message =
                 "the namespace accepts events of any age; set accept_limit or retention.close_after";
             return Ok(Some(Not::Until(
@@ -135,6 +127,21 @@ impl Splits {
     }
 }
 
+/// When time up to `until` can be closed; never where events of any age are accepted.
+fn closes(dataset: &Dataset, time_slice: &str, until: i64, now: i64) -> Option<i64> {
+    if dataset.is_being_narrowed() {
+        // Its limits count as the wider ones until every server has said that it knows them, which takes seconds: by the wider ones
+        // it would be looked at again in days, or never.
+        return Some(now);
+    }
+    let accept = dataset.base_accept();
+    if !accept.is_zero() {
+        return Some(until.saturating_add(nanos(accept)));
+    }
+    let (layout, close) = (layout_of(dataset, time_slice), dataset.base_close());
+    layout.filter(|_| !close.is_zero()).map(|layout| layout.slice.end().saturating_add(nanos(close)))
+}
+
 /// Workers were told to leave the namespace alone.
 pub(super) fn paused() -> Why {
     Why::new(Reason::Paused, "splits of the namespace are paused; go on with `braid split resume`")
@@ -147,4 +154,41 @@ pub(super) fn covered(held: &Held<'_>, dataset: &Dataset) -> Result<(Layout, Int
     let whole = layout.bucket_interval(held.id.partition.time_bucket);
     let until = held.record().covered_until.clamp(whole.start(), whole.end());
     Ok((layout, Interval::new(whole.start(), until).unwrap_or(whole)))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::NamespaceName;
+
+    use super::*;
+    use crate::NamespaceSpec;
+    use crate::catalog::NamespaceRecord;
+
+    const MINUTE: Duration = Duration::from_secs(60);
+
+    /// When a partition until minute 1 closes, asked in minute 5.
+    fn check(accept: Duration, before: Option<Duration>, expect: Option<Duration>) {
+        let spec = NamespaceSpec {
+            accept_limit: accept,
+            close_after: Duration::ZERO,
+            delete_after: Duration::ZERO,
+            ..NamespaceSpec::default()
+        };
+        let record = NamespaceRecord { base_accept: before, ..NamespaceRecord::new(1, 0, spec) };
+        let dataset = Dataset::new(NamespaceName::new("n").unwrap(), record).unwrap();
+        let found = closes(&dataset, "data_19700101", nanos(MINUTE), nanos(5 * MINUTE));
+        assert_eq!(found, expect.map(nanos), "{accept:?} behind {before:?}");
+    }
+
+    #[test]
+    fn time_closes_behind_the_accept_limit() {
+        check(2 * MINUTE, None, Some(3 * MINUTE));
+        check(Duration::ZERO, None, None);
+    }
+
+    #[test]
+    fn a_limit_that_is_being_narrowed_is_looked_at_again_at_once() {
+        check(2 * MINUTE, Some(Duration::ZERO), Some(5 * MINUTE));
+        check(2 * MINUTE, Some(1_000 * MINUTE), Some(5 * MINUTE));
+    }
 }
