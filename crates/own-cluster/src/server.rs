@@ -12,7 +12,7 @@ pub struct OwnServer {
     program: PathBuf,
     directory: PathBuf,
     settings: Vec<(String, String)>,
-    /// None while it is killed.
+    /// None while it does not run.
     child: Option<Child>,
     address: String,
 }
@@ -31,7 +31,7 @@ impl OwnServer {
         server
     }
 
-    /// Starts it again behind [`Self::kill`], at the address that it had.
+    /// Starts it again behind [`Self::kill`] or [`Self::stop`], at the address that it had.
     pub fn start_again(&mut self) {
         let mut command = Command::new(&self.program);
         command.args(["serve", "--listen", &self.address]).current_dir(&self.directory).env_clear();
@@ -63,6 +63,14 @@ impl OwnServer {
     pub fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().expect("a process");
+            child.wait().expect("a process");
+        }
+    }
+
+    /// Asks it to end, and waits until it has.
+    pub fn stop(&mut self) {
+        self.signal(Signal::TERM);
+        if let Some(mut child) = self.child.take() {
             child.wait().expect("a process");
         }
     }

@@ -106,6 +106,27 @@ impl Fleet {
         self.workers.each_ref().map(|worker| worker.lock().unwrap().address().to_owned())
     }
 
+    /// Where a server listens, if it is among those that are known.
+    pub(crate) async fn address_of(&self, server_id: &str) -> Option<String> {
+        let listed = async || within(&self.env, self.control().list_workers()).await?.ok();
+        let workers = self.until("a list of servers", listed).await.workers;
+        workers.into_iter().find(|worker| worker.server_id == server_id).map(|worker| worker.address)
+    }
+
+    /// Takes the second worker away, as for an upgrade; where it was.
+    pub(crate) fn stop_worker(&self) -> String {
+        let [_, second] = &self.workers;
+        let mut second = second.lock().unwrap();
+        second.stop();
+        second.address().to_owned()
+    }
+
+    /// And brings it back.
+    pub(crate) fn start_worker(&self) {
+        let [_, second] = &self.workers;
+        second.lock().unwrap().start_again();
+    }
+
     /// Hits a part. `owner` is the address of the worker that is at the split, for those who want that one.
     pub(crate) async fn hit(&self, fault: Fault, owner: Option<&str>) {
         let verb = fault.how.verb();

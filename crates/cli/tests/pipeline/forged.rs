@@ -12,11 +12,9 @@ use crate::wide::{SMALL, Wide, series};
 
 const UNKNOWN: &str = "braid_queue_received_total{outcome=\"unknown\"} ";
 
-/// The last of the wide partitions has not been read by anybody.
+/// Nobody has read the partition `unread`.
 pub(crate) async fn play(fleet: &Fleet, wide: &Wide, unread: usize) {
     fleet.say("forged detections");
-    let options = Options { bootstrap_servers: vec![fleet.brokers()], ..Options::default() };
-    let sender = Sender::new(&options, &QueueMetrics::default(), || panic!("the broker is there")).unwrap();
     let before = unknown(fleet);
     let real = forged(wide, &series(unread));
     let absent = [
@@ -27,10 +25,7 @@ pub(crate) async fn play(fleet: &Fleet, wide: &Wide, unread: usize) {
     let open = Detection { immutable: false, bytes_read: real.bytes_read / 2, ..real.clone() };
     let completed = forged(wide, &series(0));
     let real = [real.clone(), real, open, completed.clone(), completed, forged(wide, SMALL)];
-    for detection in absent.iter().chain(&real) {
-        sender.send(detection);
-    }
-    sender.flush(&fleet.env, SEEN_WITHIN).await;
+    tell(fleet, absent.iter().chain(&real)).await;
     let counted = async || (unknown(fleet) >= before + absent.len()).then_some(());
     fleet.until("what is not there is counted", counted).await;
     wide.reaches(fleet, SMALL, &["REJECTED"]).await;
@@ -39,7 +34,17 @@ pub(crate) async fn play(fleet: &Fleet, wide: &Wide, unread: usize) {
     wide.equal(fleet, &series(0)).await;
 }
 
-fn forged(wide: &Wide, series: &str) -> Detection {
+/// Sends detections as a server does that has read.
+pub(crate) async fn tell(fleet: &Fleet, detections: impl IntoIterator<Item = &Detection>) {
+    let options = Options { bootstrap_servers: vec![fleet.brokers()], ..Options::default() };
+    let sender = Sender::new(&options, &QueueMetrics::default(), || panic!("the broker is there")).unwrap();
+    for detection in detections {
+        sender.send(detection);
+    }
+    sender.flush(&fleet.env, SEEN_WITHIN).await;
+}
+
+pub(crate) fn forged(wide: &Wide, series: &str) -> Detection {
     let (time_slice, time_bucket) = wide.bucket.clone();
     Detection {
         namespace: NAMESPACE.to_owned(),
@@ -55,13 +60,15 @@ fn forged(wide: &Wide, series: &str) -> Detection {
 
 /// Detections that workers have called unknown.
 fn unknown(fleet: &Fleet) -> usize {
-    let shown = |address: String| -> usize {
-        let mut stream = TcpStream::connect(address).unwrap();
-        stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: braid\r\nconnection: close\r\n\r\n").unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let line = text.lines().find_map(|line| line.strip_prefix(UNKNOWN));
-        line.unwrap_or_else(|| panic!("{UNKNOWN} is not in {text}")).parse().unwrap()
-    };
-    fleet.worker_addresses().map(shown).into_iter().sum()
+    fleet.worker_addresses().iter().map(|address| unknown_at(address)).sum()
+}
+
+/// The same of one worker.
+pub(crate) fn unknown_at(address: &str) -> usize {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: braid\r\nconnection: close\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(UNKNOWN));
+    line.unwrap_or_else(|| panic!("{UNKNOWN} is not in {text}")).parse().unwrap()
 }

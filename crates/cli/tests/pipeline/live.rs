@@ -89,6 +89,11 @@ impl<'a> Live<'a> {
         calls.iter().map(line).collect::<Vec<_>>().join(", ")
     }
 
+    /// Calls that have failed so far, of any kind.
+    pub(crate) fn failed(&self) -> u64 {
+        self.calls.borrow().values().map(|ended| ended.failed).sum()
+    }
+
     /// Waits until more writes and reads have ended well.
     pub(crate) async fn goes_on(&self, when: &str) {
         let before = self.calls.borrow().clone();

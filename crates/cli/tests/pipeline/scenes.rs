@@ -12,6 +12,8 @@ use crate::wide::{Wide, series};
 const PAST_EVERY_LEASE: Duration = Duration::from_secs(35);
 /// How long other faults last at least, so that calls meet them.
 const LASTS: Duration = Duration::from_secs(3);
+/// A broker that is gone for minutes.
+const FOR_MINUTES: Duration = Duration::from_secs(180);
 
 /// The stages of a split. A candidate that waits in Kafka has no record yet.
 const STAGES: [&str; 4] = ["DETECTION", "PLANNING", "COPYING", "VERIFYING"];
@@ -22,13 +24,16 @@ pub(crate) struct Scene {
     faults: Vec<Fault>,
     /// The split has to end before they are mended: others do without.
     ends_first: bool,
+    /// They last so long at least.
+    lasts: Duration,
 }
 
 impl fmt::Display for Scene {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let faults: Vec<String> = self.faults.iter().map(Fault::to_string).collect();
         let ends = if self.ends_first { ", and the split ends without" } else { "" };
-        write!(f, "{} at {}{ends}", faults.join(" and "), self.stage)
+        let seconds = self.lasts.as_secs();
+        write!(f, "{} at {} for {seconds} s{ends}", faults.join(" and "), self.stage)
     }
 }
 
@@ -40,13 +45,28 @@ const fn pause(part: Part) -> Fault {
     Fault { part, how: How::Pause }
 }
 
-/// The few that differ most, or all.
+/// How long these last: whoever sleeps has to sleep past what others wait for.
+fn lasting(faults: &[Fault]) -> Duration {
+    if faults.contains(&pause(Part::Worker)) { PAST_EVERY_LEASE } else { LASTS }
+}
+
+fn scene(stage: &'static str, faults: &[Fault], ends_first: bool) -> Scene {
+    Scene { stage, faults: faults.to_vec(), ends_first, lasts: lasting(faults) }
+}
+
+/// The few that differ most, or all; of them those that are asked for, by their numbers.
 pub(crate) fn chosen() -> Vec<Scene> {
-    if std::env::var_os("BRAID_FAULTS").is_some_and(|form| form == "long") { long() } else { short() }
+    let is_long = std::env::var_os("BRAID_FAULTS").is_some_and(|form| form == "long");
+    let scenes = if is_long { long() } else { short() };
+    let Ok(asked) = std::env::var("BRAID_SCENES") else { return scenes };
+    let (first, last) = asked.split_once('-').unwrap_or((&asked, &asked));
+    let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+    let kept: Vec<Scene> = scenes.into_iter().take(last).skip(first - 1).collect();
+    assert!(!kept.is_empty(), "BRAID_SCENES={asked}: there are none");
+    kept
 }
 
 fn short() -> Vec<Scene> {
-    let scene = |stage, faults: &[Fault], ends_first| Scene { stage, faults: faults.to_vec(), ends_first };
     vec![
         scene("DETECTION", &[kill(Part::Broker)], false),
         scene("COPYING", &[pause(Part::Worker)], true),
@@ -65,15 +85,16 @@ fn long() -> Vec<Scene> {
         for fault in &faults {
             // Without a broker nobody hears of it.
             let ends_first = !(stage == "DETECTION" && fault.part == Part::Broker);
-            scenes.push(Scene { stage, faults: vec![*fault], ends_first });
+            scenes.push(scene(stage, &[*fault], ends_first));
         }
     }
     for (at, one) in faults.iter().enumerate() {
         for other in faults.iter().skip(at + 1).filter(|other| other.part != one.part) {
             let stage = STAGES.into_iter().cycle().nth(1 + scenes.len() % 3).unwrap_or("COPYING");
-            scenes.push(Scene { stage, faults: vec![*one, *other], ends_first: false });
+            scenes.push(scene(stage, &[*one, *other], false));
         }
     }
+    scenes.push(Scene { lasts: FOR_MINUTES, ..scene("DETECTION", &[kill(Part::Broker)], false) });
     scenes
 }
 
@@ -91,17 +112,24 @@ impl Scene {
         for fault in &self.faults {
             fleet.hit(*fault, owner.as_deref()).await;
         }
+        let failed_before = live.failed();
         wide.found(at);
         if self.loses_detections() {
             let dropped = async || (fleet.dropped().await > dropped_before).then_some(());
             fleet.until("a detection is dropped", dropped).await;
             fleet.say("a detection was dropped");
         }
-        let sleeps = self.faults.contains(&pause(Part::Worker));
-        fleet.env.clock.sleep(if sleeps { PAST_EVERY_LEASE } else { LASTS }).await;
+        fleet.env.clock.sleep(self.lasts).await;
         live.goes_on("meanwhile").await;
+        if self.faults.iter().all(|fault| fault.part == Part::Broker) {
+            assert_eq!(live.failed(), failed_before, "calls failed, and none of them needs the broker");
+        }
         if self.ends_first {
             wide.reaches(fleet, &series, &["COMPLETED"]).await;
+        }
+        if self.loses_detections() {
+            // What was dropped is lost: only a read that comes behind the mending can find it.
+            assert_eq!(wide.split(fleet, &series).await, None, "nobody can have heard of it");
         }
         for fault in &self.faults {
             fleet.mend(*fault, owner.as_deref()).await;

@@ -1,5 +1,6 @@
 //! Wide partitions whose time is closed: written before anything fails, read without an end, split one after the other.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use api::admin::v1 as admin;
@@ -13,10 +14,12 @@ const VALUE_BYTES: usize = 1_000;
 const BATCH: i64 = 500;
 const HOUR: i64 = 3_600;
 const PAGE: i32 = 300;
+/// How clients exit where there is no such thing.
+const NOT_FOUND: u8 = 3;
 /// A partition over this is wide, and its targets have half of it.
 const THRESHOLD_BYTES: i64 = 512 << 10;
 
-/// One partition of a megabyte and a half for each scene, and one that is never read before it is split.
+/// Partitions of a megabyte and a half: one for each scene, and some that are split before anybody reads them.
 pub(crate) struct Wide {
     /// The whole hour in which their events are, seconds since 1970.
     start: i64,
@@ -67,14 +70,14 @@ fn namespace() -> admin::Namespace {
 }
 
 impl Wide {
-    /// Writes one for each scene, one more, and a series that is not wide; then closes their time.
-    pub(crate) async fn write(fleet: &Fleet, scenes: usize) -> Self {
+    /// Writes so many, and a series that is not wide; then closes their time.
+    pub(crate) async fn write(fleet: &Fleet, count: usize) -> Self {
         let client = fleet.control();
         let request = admin::CreateNamespaceRequest { namespace: Some(namespace()), ..Default::default() };
         client.create_namespace(request).await.unwrap();
         let now = fleet.env.clock.wall() / 1_000_000_000;
         let start = now - now % HOUR - 5 * HOUR;
-        for at in 0..=scenes {
+        for at in 0..count {
             let series = series(at);
             for first in (0..EVENTS).step_by(usize::try_from(BATCH).unwrap()) {
                 let events = (first..first + BATCH).map(|at| event(start, &series, at)).collect();
@@ -157,17 +160,28 @@ impl Wide {
 
     /// Waits until its split is in one of these states; where the worker is that is at it.
     pub(crate) async fn reaches(&self, fleet: &Fleet, series: &str, states: &[&str]) -> Option<String> {
-        let id = self.id(series);
+        let (id, said) = (self.id(series), RefCell::new(String::new()));
         let looked = async || {
             // Not found until somebody has told of it, and not answered while a node goes.
             let split = within(&fleet.env, fleet.control().get_split(NAMESPACE, &id)).await?.ok()?;
+            let now = told(series, &split);
+            if said.replace(now.clone()) != now {
+                fleet.say(&now);
+            }
             states.contains(&split.state.as_str()).then_some(split)
         };
         let split = fleet.until(&format!("{id} is {states:?}"), looked).await;
-        fleet.say(&format!("{series}: {}, attempt {}", split.state, split.attempt));
-        let listed = async || within(&fleet.env, fleet.control().list_workers()).await?.ok();
-        let workers = fleet.until("a list of servers", listed).await.workers;
-        workers.into_iter().find(|worker| worker.server_id == split.owner).map(|worker| worker.address)
+        fleet.address_of(&split.owner).await
+    }
+
+    /// Its split as it stands; none where nobody has noted it down.
+    pub(crate) async fn split(&self, fleet: &Fleet, series: &str) -> Option<admin::Split> {
+        let id = self.id(series);
+        let asked = async || match within(&fleet.env, fleet.control().get_split(NAMESPACE, &id)).await? {
+            Ok(split) => Some(Some(split)),
+            Err(error) => (error.exit_code() == NOT_FOUND).then_some(None),
+        };
+        fleet.until(&format!("an answer about {id}"), asked).await
     }
 
     /// Compares a completed split with its origin.
@@ -185,6 +199,12 @@ impl Wide {
         assert_eq!(before.digest, after.digest, "{series}");
         assert_eq!(before.digest.unwrap().rows, EVENTS, "{series}");
     }
+}
+
+/// Where a split stands, and why where it says so: who waits in vain sees what for.
+fn told(series: &str, split: &admin::Split) -> String {
+    let why = split.reason.as_ref().map(|why| format!(": {} {}", why.code, why.message));
+    format!("{series}: {}, attempt {}{}", split.state, split.attempt, why.unwrap_or_default())
 }
 
 /// Changes one setting of the namespace; a cluster that has just lost a node may want to be asked again.
