@@ -1,4 +1,4 @@
-//! The rows of a chunk, in both directions and from any position. Nothing is copied: a row borrows from the chunk or shares its buffers.
+//! The rows of a chunk, in both directions and from any position. A row borrows from the chunk or shares its buffers; only ids were copied, once a chunk.
 
 use std::cmp::Ordering;
 use std::ops::Range;

@@ -106,7 +106,7 @@ impl Chunk {
 
     /// Bytes that it takes in memory with all columns read, about: what a cache counts.
     pub fn memory_bytes(&self) -> usize {
-        const ROW: usize = 40;
+        const ROW: usize = 56;
         size_of::<Self>() + self.body.bytes.len() * 5 / 4 + self.header.rows as usize * ROW
     }
 
