@@ -213,7 +213,7 @@ async fn split(engine: &Engine, name: &NamespaceName, series: SeriesId) -> Resul
     engine.refresh().await?;
     for event_bucket in 0..BUCKETS {
         let partition = PartitionKey { series: series.clone(), time_bucket: 0, event_bucket };
-        let id = engine.create_split(name, &table, &partition, false).await?.id;
+        let id = engine.create_split(name, &table, &partition, engine::SplitAsk::default()).await?.id;
         while engine.work_on_splits().await? {}
         let record = engine.get_split(name, &id).await?.record;
         ensure!(record.state == State::Completed, "{id} is {}: {:?}", record.state.as_str(), record.reason);

@@ -156,7 +156,7 @@ impl Splitting {
             self.engine.retire_split(&self.name, &id, false).await?;
             while self.engine.work_on_splits().await? {}
         }
-        self.engine.create_split(&self.name, table, &self.partition, false).await?;
+        self.engine.create_split(&self.name, table, &self.partition, engine::SplitAsk::default()).await?;
         while self.engine.work_on_splits().await? {}
         let record = self.engine.get_split(&self.name, &id).await?.record;
         if record.state != State::Completed {

@@ -29,6 +29,11 @@ impl Packer {
         self.open.is_empty()
     }
 
+    /// Rows that are in no chunk that was given.
+    pub fn open_rows(&self) -> impl Iterator<Item = RowView<'_>> {
+        self.open.iter()
+    }
+
     /// Adds a row. Gives a chunk of rows before it once it is known to end. After an error it is not to be used any more.
     pub fn push(&mut self, row: RowView<'_>) -> Result<Option<Packed>, Error> {
         fits(&row)?;

@@ -11,6 +11,7 @@ mod aggregate;
 mod block;
 mod catalog;
 pub mod clip;
+mod course;
 mod engine;
 mod error;
 mod event;
@@ -58,8 +59,8 @@ pub use request::{
     AggregatePage, AggregateRequest, Aggregation, BUCKETS_DEFAULT, Bucket, BucketKey, Cost, ExplainedGroup,
     ExplainedPartition, ExplainedRoute, Explanation, PAGE_BYTES_MAX, PAGE_RECORDS_DEFAULT, PAGE_RECORDS_MAX,
     Partial, PartitionBytes, ReadPage, ReadRequest, Resume, SERIES_MAX, SkipReason, Skipped, SliceHistogram,
-    SliceInfo, SliceState, Split, SplitFilter, SplitPage, SplitSummary, Stats, WidePartition, WriteAnswer,
-    WriteRequest,
+    SliceInfo, SliceState, Split, SplitAsk, SplitFilter, SplitPage, SplitSummary, Stats, WidePartition,
+    WriteAnswer, WriteRequest,
 };
 pub use route::{Fallback, FilterInfo, Probe};
 pub use store::{Compaction, Compression, Consistency, Named, Storage};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{NamespaceName, PartitionKey};
 use split::Detection;
 
-use crate::request::{Split, SplitFilter, SplitPage, SplitSummary, WidePartition};
+use crate::request::{Split, SplitAsk, SplitFilter, SplitPage, SplitSummary, WidePartition};
 use crate::{Engine, Result};
 
 impl Engine {
@@ -89,14 +89,15 @@ impl Engine {
         name: &NamespaceName,
         table: &str,
         partition: &PartitionKey,
-        validate_only: bool,
+        asked: SplitAsk,
     ) -> Result<Split> {
-        Box::pin(self.splits.create(name, (table, partition), validate_only, &self.cause)).await
+        Box::pin(self.splits.create(name, (table, partition), asked, &self.cause)).await
     }
 
-    /// Tries a split again that failed, was rejected or retired.
-    pub async fn retry_split(&self, name: &NamespaceName, id: &str, validate_only: bool) -> Result<Split> {
-        Box::pin(self.splits.retry(name, id, validate_only, &self.cause)).await
+    /// Tries a split again that failed, was rejected or retired. Where a layout is asked for, a completed one is taken out of use
+    /// and made anew.
+    pub async fn retry_split(&self, name: &NamespaceName, id: &str, asked: SplitAsk) -> Result<Split> {
+        Box::pin(self.splits.retry(name, id, asked, &self.cause)).await
     }
 
     /// Compares the origin of a completed split with its targets, now.

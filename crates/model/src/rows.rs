@@ -192,6 +192,11 @@ impl RowsBuilder {
         self.entries.is_empty()
     }
 
+    /// The rows so far, looked at in place.
+    pub fn iter(&self) -> impl Iterator<Item = RowView<'_>> {
+        self.entries.iter().map(|entry| view(&self.buffer, entry))
+    }
+
     /// Their logical bytes.
     #[inline]
     pub fn logical_bytes(&self) -> u64 {

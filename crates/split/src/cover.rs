@@ -2,7 +2,7 @@
 
 use model::{Interval, Order};
 
-use crate::{Record, State, Strategy, TargetLayout};
+use crate::{PostSplit, Record, State, Strategy, TargetLayout};
 
 /// What the targets of a split hold, as its record says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,20 @@ pub struct Cover {
     pub start_event_bucket: u32,
     /// The targets hold everything of the origin before this time; the rest only the origin has.
     pub covered_until: i64,
+    /// How the targets keep events.
+    pub layout: CoverLayout,
+}
+
+/// How targets keep events, for whoever reads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoverLayout {
+    /// One stored row per item.
+    Rows,
+    /// Chunks.
+    Packed {
+        /// Rows that a chunk has on the average: how many to ask for.
+        rows_per_chunk: u32,
+    },
 }
 
 /// Where a part of a partition is read.
@@ -37,10 +51,14 @@ impl Cover {
     /// Of a record; none unless it was completed, in a form that this version can read.
     pub fn of(record: &Record) -> Option<Self> {
         let post = record.post_split_data.as_ref().filter(|_| record.state == State::Completed)?;
-        let TargetLayout::Rows = post.layout;
+        let layout = match post.layout {
+            TargetLayout::Rows => CoverLayout::Rows,
+            TargetLayout::Packed => CoverLayout::Packed { rows_per_chunk: rows_per_chunk(post) },
+        };
         let (strategy, start_event_bucket) = post.strategy()?;
         let known = record.version == crate::record::VERSION && strategy.targets() > 0;
-        known.then_some(Self { strategy, start_event_bucket, covered_until: record.covered_until })
+        let covered_until = record.covered_until;
+        known.then_some(Self { strategy, start_event_bucket, covered_until, layout })
     }
 
     /// The ways on which a part of the partition is read: rows of different ways are merged, the legs of one way follow each
@@ -84,6 +102,14 @@ impl Cover {
     }
 }
 
+fn rows_per_chunk(post: &PostSplit) -> u32 {
+    let (rows, chunks) = post
+        .partitions
+        .iter()
+        .fold((0, 0), |(rows, chunks), target| (rows + target.rows, chunks + target.stored_rows));
+    u32::try_from(rows / chunks.max(1)).unwrap_or(u32::MAX).max(1)
+}
+
 /// The part before a time.
 fn before(interval: Interval, time: i64) -> Interval {
     let end = time.clamp(interval.start(), interval.end());
@@ -109,7 +135,7 @@ mod tests {
 
     fn by_time(covered_until: i64) -> Cover {
         let strategy = Strategy::TimeRange { boundaries: vec![10, 20] };
-        Cover { strategy, start_event_bucket: 32, covered_until }
+        Cover { strategy, start_event_bucket: 32, covered_until, layout: CoverLayout::Rows }
     }
 
     fn shown(ways: Vec<Vec<Leg>>) -> String {
@@ -137,7 +163,7 @@ mod tests {
     #[test]
     fn by_hash_every_target_is_asked() {
         let strategy = Strategy::EventBucket { target_event_buckets: 2 };
-        let cover = Cover { strategy, start_event_bucket: 16, covered_until: 30 };
+        let cover = Cover { strategy, start_event_bucket: 16, covered_until: 30, layout: CoverLayout::Rows };
         assert_eq!(shown(cover.ways(interval(5, 9), Order::NewestFirst)), "16[5,9) | 17[5,9)");
         assert_eq!(
             shown(cover.ways(interval(5, 50), Order::OldestFirst)),
@@ -174,7 +200,7 @@ mod tests {
                 Strategy::TimeRange { boundaries: vec![10, 20, 21] }
             };
             let target = u32::try_from(strategy.target_of(time, &id, 4)).unwrap();
-            let cover = Cover { strategy, start_event_bucket: 16, covered_until: until };
+            let cover = Cover { strategy, start_event_bucket: 16, covered_until: until, layout: CoverLayout::Rows };
             let order = if newest { Order::NewestFirst } else { Order::OldestFirst };
             let (asked, at) = (interval(start, start + width), Timestamp::from_nanos(time).unwrap());
             let home = if time < until { Place::Target(16 + target) } else { Place::Origin };

@@ -105,6 +105,22 @@ impl Digest {
         }
     }
 
+    /// The digest without its oldest rows, which add up to `oldest`; `first` is the oldest key of the others. Nothing is left
+    /// where that is none.
+    #[must_use]
+    pub fn without(&self, oldest: &Self, first: Option<Key>) -> Self {
+        if first.is_none() {
+            return Self::default();
+        }
+        Self {
+            rows: self.rows.saturating_sub(oldest.rows),
+            bytes: self.bytes.saturating_sub(oldest.bytes),
+            checksum: self.checksum.wrapping_sub(oldest.checksum),
+            first,
+            last: self.last.clone(),
+        }
+    }
+
     /// As people compare it.
     pub fn checksum_hex(&self) -> String {
         format!("{:032x}", self.checksum)

@@ -15,11 +15,11 @@ mod state;
 mod steps;
 mod strategy;
 
-pub use cover::{Cover, Leg, Place};
+pub use cover::{Cover, CoverLayout, Leg, Place};
 pub use detection::Detection;
 pub use digest::{Digest, DigestKey, Digester, Key};
 pub use id::{SplitId, shard_group};
-pub use plan::{Plan, StrategyWish, Usage, Wish, plan};
+pub use plan::{LayoutWish, Plan, StrategyWish, Usage, Wish, plan};
 pub use profile::Profile;
 pub use record::{
     Checkpoint, Garbage, Origin, Phase, PostSplit, PreSplit, Recheck, Record, TargetPartition, Transition,
@@ -27,4 +27,4 @@ pub use record::{
 };
 pub use state::{Reason, State};
 pub use steps::{CHECKPOINTS_EVERY_BYTES, Moment, TRIES_MAX};
-pub use strategy::{Strategy, TargetLayout};
+pub use strategy::{ChunkCodec, Packing, Strategy, TargetLayout};

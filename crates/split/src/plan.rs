@@ -1,18 +1,22 @@
 //! From what a partition is to how it is cut. Pure.
 
-use crate::{Profile, Reason, Strategy, TargetLayout};
+use crate::{ChunkCodec, Packing, Profile, Reason, Strategy};
 
-/// What a namespace wishes of splits.
+/// What a namespace, or whoever asked, wishes of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
     /// A partition with more bytes is wide.
     pub threshold_bytes: u64,
-    /// Bytes that a target should have.
+    /// Bytes that a target should have, as the store keeps them.
     pub target_bytes: u64,
     /// Targets at most.
     pub max_split_buckets: u16,
     /// How to cut.
     pub strategy: StrategyWish,
+    /// How targets keep events.
+    pub layout: LayoutWish,
+    /// Somebody asked for it to be packed, also if it is not wide.
+    pub even_if_narrow: bool,
 }
 
 /// Which strategy a namespace wishes.
@@ -27,7 +31,19 @@ pub enum StrategyWish {
     TimeRange,
 }
 
-/// How a partition is read, as far as the planner's server has seen.
+/// Which layout a namespace wishes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LayoutWish {
+    /// Packed where that pays; rows where hash buckets are asked for.
+    #[default]
+    Auto,
+    /// One stored row per item.
+    Rows,
+    /// Chunks.
+    Packed,
+}
+
+/// How a partition is read, as far as the planner's server has seen, and what the store is like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Reads that began in it.
@@ -36,15 +52,28 @@ pub struct Usage {
     pub long: u64,
     /// The store has machines that do not hold it: hash buckets would relieve those that do.
     pub spreads: bool,
+    /// The store is elsewhere: fewer bytes are worth more than quick ones.
+    pub is_remote: bool,
 }
 
 /// So many reads say how a partition is mostly read.
 const READS_MIN: u64 = 20;
+/// Logical bytes of a chunk: where pages, drains and disk were measured to be best together.
+const CHUNK_BYTES: u64 = 64 << 10;
+/// A chunk is one stored row, and this still fits into one.
+const LARGEST_EVENT_BYTES: u64 = 768 << 10;
+/// Up to here the store's work for a row is more than that for its bytes, so packing pays whether it shrinks them or not.
+const SMALL_EVENT_BYTES: u64 = 2 << 10;
 
 impl Usage {
     /// Whether the partition is mostly read whole, and one set of replicas has to be relieved.
     fn wants_hash(&self) -> bool {
         self.spreads && self.begun >= READS_MIN && self.long >= self.begun / 5 * 4
+    }
+
+    /// How chunks of such events are compressed.
+    fn codec(&self, event_bytes: u64) -> ChunkCodec {
+        if self.is_remote && event_bytes <= SMALL_EVENT_BYTES { ChunkCodec::Zstd } else { ChunkCodec::Lz4 }
     }
 }
 
@@ -53,12 +82,22 @@ impl Usage {
 pub struct Plan {
     /// How rows are spread.
     pub strategy: Strategy,
-    /// How a target keeps them.
-    pub layout: TargetLayout,
+    /// How a target packs them; none: it keeps rows.
+    pub packing: Option<Packing>,
     /// It has more bytes than its targets should have together.
     pub capped: bool,
     /// Why this strategy.
     pub because: &'static str,
+    /// Why this layout.
+    pub layout_because: &'static str,
+}
+
+impl Plan {
+    /// Both, for people.
+    pub fn reason(&self) -> String {
+        let both = [self.because, self.layout_because];
+        both.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    }
 }
 
 const ASKED: &str = "the namespace asks for it";
@@ -66,35 +105,64 @@ const ONE_TIME: &str = "events of one time are more than a target should have, s
 const READ_WHOLE: &str = "it is mostly read whole, and hash buckets spread long reads over more machines";
 const BY_TIME: &str = "ranges of time: narrow reads and first pages ask one target";
 
+const ROWS_ASKED: &str = "rows, as was asked for";
+const PACKED_ASKED: &str = "packed, as was asked for";
+const HASHED: &str = "rows, as hash buckets were asked for";
+const LARGE_EVENT: &str = "rows, as one of its events is larger than a chunk can be";
+const SMALL_EVENTS: &str = "packed, as what a store does for a row costs more than the bytes of these events";
+const SHRINKS: &str = "packed, as that shrinks these events by more than a third";
+const NOT_WORTH: &str = "rows, as these events are large and packing shrinks them little";
+
+/// Whether to pack, and why.
+fn packing(profile: &Profile, wish: &Wish, usage: &Usage) -> (Option<Packing>, &'static str) {
+    let event_bytes = profile.bytes / profile.events.max(1);
+    let packing = Some(Packing { chunk_bytes: CHUNK_BYTES, codec: usage.codec(event_bytes) });
+    match wish.layout {
+        LayoutWish::Rows => (None, ROWS_ASKED),
+        _ if profile.largest_event_bytes > LARGEST_EVENT_BYTES => (None, LARGE_EVENT),
+        LayoutWish::Packed => (packing, PACKED_ASKED),
+        LayoutWish::Auto if wish.strategy == StrategyWish::EventBucket => (None, HASHED),
+        LayoutWish::Auto if event_bytes <= SMALL_EVENT_BYTES => (packing, SMALL_EVENTS),
+        LayoutWish::Auto if profile.packed_bytes(30) <= 20 => (packing, SHRINKS),
+        LayoutWish::Auto => (None, NOT_WORTH),
+    }
+}
+
 /// Cuts a partition, or says why not.
 pub fn plan(profile: &Profile, wish: &Wish, usage: &Usage) -> Result<Plan, Reason> {
-    if profile.bytes <= wish.threshold_bytes {
+    let (packing, layout_because) = packing(profile, wish, usage);
+    if profile.bytes <= wish.threshold_bytes && !(wish.even_if_narrow && packing.is_some()) {
         return Err(Reason::NotWide);
     }
     // An event is never cut: where one is nearly all there is, targets would be as wide as the origin.
     if profile.events < 2 || profile.largest_event_bytes > profile.bytes / 10 * 9 {
         return Err(Reason::Indivisible);
     }
+    let stored = |bytes: u64| if packing.is_some() { profile.packed_bytes(bytes) } else { bytes };
+    let bytes = stored(profile.bytes);
     let cap = u64::from(wish.max_split_buckets.max(2));
-    let wanted = profile.bytes.div_ceil(wish.target_bytes.max(1));
-    let count = wanted.clamp(2, cap);
-    let by_hash = Strategy::EventBucket { target_event_buckets: u16::try_from(count).unwrap_or(u16::MAX) };
-    let share = profile.bytes.div_ceil(count).max(wish.target_bytes);
+    let wanted = bytes.div_ceil(wish.target_bytes.max(1));
+    // What is packed may fit into one.
+    let count = wanted.clamp(if packing.is_some() { 1 } else { 2 }, cap);
+    let by_hash =
+        Strategy::EventBucket { target_event_buckets: u16::try_from(count.max(2)).unwrap_or(u16::MAX) };
+    let share = bytes.div_ceil(count).max(wish.target_bytes);
     let (strategy, because) = match wish.strategy {
         StrategyWish::EventBucket => (by_hash, ASKED),
-        StrategyWish::Auto | StrategyWish::TimeRange if profile.largest_time_bytes > share => {
+        StrategyWish::Auto | StrategyWish::TimeRange if stored(profile.largest_time_bytes) > share => {
             (by_hash, ONE_TIME)
         }
-        StrategyWish::Auto if usage.wants_hash() => (by_hash, READ_WHOLE),
+        // Packing relieves one set of replicas more than spreading does.
+        StrategyWish::Auto if usage.wants_hash() && packing.is_none() => (by_hash, READ_WHOLE),
         wished => match profile.boundaries(count) {
-            boundaries if boundaries.is_empty() => (by_hash, ONE_TIME),
+            boundaries if boundaries.is_empty() && count > 1 => (by_hash, ONE_TIME),
             boundaries => {
                 let because = if wished == StrategyWish::Auto { BY_TIME } else { ASKED };
                 (Strategy::TimeRange { boundaries }, because)
             }
         },
     };
-    Ok(Plan { strategy, layout: TargetLayout::Rows, capped: wanted > cap, because })
+    Ok(Plan { strategy, packing, capped: wanted > cap, because, layout_because })
 }
 
 #[cfg(test)]
@@ -109,6 +177,8 @@ mod tests {
         target_bytes: 50_000,
         max_split_buckets: 16,
         strategy: StrategyWish::Auto,
+        layout: LayoutWish::Rows,
+        even_if_narrow: false,
     };
 
     /// Events of so many bytes each, at these times, newest first.
@@ -181,7 +251,7 @@ mod tests {
                 .unwrap();
             (matches!(cut.strategy, Strategy::EventBucket { .. }), cut.because)
         };
-        let whole = Usage { begun: 20, long: 16, spreads: true };
+        let whole = Usage { begun: 20, long: 16, spreads: true, is_remote: true };
         assert_eq!(of(whole, StrategyWish::Auto), (true, READ_WHOLE));
         assert_eq!(of(whole, StrategyWish::TimeRange), (false, ASKED));
         for usage in [
@@ -192,5 +262,53 @@ mod tests {
         ] {
             assert_eq!(of(usage, StrategyWish::Auto), (false, BY_TIME), "{usage:?}");
         }
+    }
+
+    /// A profile whose sample was packed to so many of a thousand bytes.
+    fn shrinking(event_bytes: usize, events: i64, thousandths: u64) -> Profile {
+        let mut profile = profile((0..events).map(|time| (time, event_bytes)));
+        profile.sampled(1_000_000, thousandths * 1_000);
+        profile
+    }
+
+    #[test]
+    fn packing_is_chosen_where_it_pays() {
+        let of = |profile: &Profile, wish: Wish| {
+            let cut = plan(profile, &wish, &Usage { is_remote: true, ..Usage::default() }).unwrap();
+            (cut.packing.map(|packing| packing.codec), cut.layout_because)
+        };
+        let auto = Wish { layout: LayoutWish::Auto, ..WISH };
+        let packed = Wish { layout: LayoutWish::Packed, ..WISH };
+        let hashed = Wish { strategy: StrategyWish::EventBucket, ..auto };
+        let (small, large) = (shrinking(500, 2_000, 950), shrinking(5_000, 200, 950));
+        assert_eq!(of(&small, auto), (Some(ChunkCodec::Zstd), SMALL_EVENTS));
+        assert_eq!(of(&large, auto), (None, NOT_WORTH));
+        assert_eq!(of(&shrinking(5_000, 200, 500), auto), (Some(ChunkCodec::Lz4), SHRINKS));
+        assert_eq!(of(&large, packed), (Some(ChunkCodec::Lz4), PACKED_ASKED));
+        assert_eq!(of(&small, hashed), (None, HASHED));
+        assert_eq!(of(&small, Wish { strategy: StrategyWish::EventBucket, ..packed }).1, PACKED_ASKED);
+        assert_eq!(of(&small, WISH), (None, ROWS_ASKED));
+        assert_eq!(of(&shrinking(800_000, 4, 100), packed), (None, LARGE_EVENT));
+        let near = plan(&small, &auto, &Usage::default()).unwrap().packing;
+        assert_eq!(near.map(|packing| packing.codec), Some(ChunkCodec::Lz4));
+    }
+
+    #[test]
+    fn packed_targets_are_counted_in_stored_bytes_and_may_be_one() {
+        let packed = Wish { layout: LayoutWish::Packed, ..WISH };
+        let of = |thousandths, wish: &Wish| {
+            let cut = plan(&shrinking(500, 2_000, thousandths), wish, &Usage::default()).unwrap();
+            (cut.strategy.targets(), cut.capped, matches!(cut.strategy, Strategy::TimeRange { .. }))
+        };
+        assert_eq!(of(1_000, &packed), (16, true, true));
+        assert_eq!(of(200, &packed), (5, false, true));
+        assert_eq!(of(20, &packed), (1, false, true));
+        assert_eq!(of(20, &Wish { strategy: StrategyWish::EventBucket, ..packed }), (2, false, false));
+        let narrow = shrinking(500, 100, 200);
+        assert_eq!(plan(&narrow, &packed, &Usage::default()), Err(Reason::NotWide));
+        let asked = Wish { even_if_narrow: true, ..packed };
+        assert_eq!(plan(&narrow, &asked, &Usage::default()).unwrap().strategy.targets(), 1);
+        let rows = Wish { layout: LayoutWish::Rows, ..asked };
+        assert_eq!(plan(&narrow, &rows, &Usage::default()), Err(Reason::NotWide));
     }
 }

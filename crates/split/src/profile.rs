@@ -28,9 +28,34 @@ pub struct Profile {
     open: Option<(i64, String)>,
     open_event_bytes: u64,
     open_time_bytes: u64,
+    /// Logical bytes of rows that were packed to see what becomes of them, and what became of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    sampled_bytes: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    sampled_packed_bytes: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Profile {
+    /// So many bytes of it were packed into so many.
+    pub fn sampled(&mut self, bytes: u64, packed_bytes: u64) {
+        self.sampled_bytes += bytes;
+        self.sampled_packed_bytes += packed_bytes;
+    }
+
+    /// What so many bytes of it are when packed, by what was sampled; as many where nothing was.
+    pub fn packed_bytes(&self, bytes: u64) -> u64 {
+        if self.sampled_bytes == 0 {
+            return bytes;
+        }
+        let packed =
+            u128::from(bytes) * u128::from(self.sampled_packed_bytes) / u128::from(self.sampled_bytes);
+        u64::try_from(packed).unwrap_or(u64::MAX)
+    }
+
     /// Takes the next row, newest first.
     pub fn add(&mut self, row: &RowView<'_>) {
         let (time, bytes) = (row.event_time.nanos(), row.logical_bytes());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, Key, Profile, Reason, SplitId, State, Strategy, TargetLayout};
+use crate::{ChunkCodec, Digest, Key, Packing, Profile, Reason, SplitId, State, Strategy, TargetLayout};
 
 /// The only version there is. A reader that meets another one treats the partition as not split.
 pub(crate) const VERSION: u32 = 1;
@@ -57,6 +57,12 @@ pub struct Record {
     /// Somebody asked for it, so the policy of the namespace does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_hand: bool,
+    /// How somebody asked for targets to keep events, in place of what the namespace wishes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked_layout: Option<TargetLayout>,
+    /// Once it is retired it is made anew: its targets are right no more, or somebody wants others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// Why it is in this state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Why>,
@@ -119,6 +125,12 @@ pub struct PostSplit {
     pub time_slice: String,
     /// How they keep events.
     pub layout: TargetLayout,
+    /// Logical bytes of a chunk, where they are packed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_bytes: Option<u64>,
+    /// How chunks are compressed, where they are packed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<ChunkCodec>,
     /// How rows are spread, if by hash.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_bucket_partition_strategy: Option<EventBuckets>,
@@ -160,7 +172,7 @@ impl PostSplit {
     /// Targets in a table, from an event bucket on.
     pub fn new(
         time_slice: String,
-        layout: TargetLayout,
+        packing: Option<Packing>,
         strategy: &Strategy,
         start_event_bucket: u32,
     ) -> Self {
@@ -176,13 +188,21 @@ impl PostSplit {
         }
         Self {
             time_slice,
-            layout,
+            layout: if packing.is_some() { TargetLayout::Packed } else { TargetLayout::Rows },
+            chunk_bytes: packing.map(|packing| packing.chunk_bytes),
+            codec: packing.map(|packing| packing.codec),
             event_bucket_partition_strategy: by_hash,
             time_range_partition_strategy: by_time,
             strategy_reason: String::new(),
             digest: None,
             partitions: Vec::new(),
         }
+    }
+
+    /// How chunks are made; none where targets are not packed, or the record does not say.
+    pub fn packing(&self) -> Option<Packing> {
+        let (chunk_bytes, codec) = self.chunk_bytes.zip(self.codec)?;
+        (self.layout == TargetLayout::Packed).then_some(Packing { chunk_bytes, codec })
     }
 
     /// How rows are spread, and the event bucket of the first target; none if the record says neither.

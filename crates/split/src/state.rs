@@ -123,6 +123,8 @@ pub enum Reason {
     ByHand,
     /// Time that is to be written again.
     Backfill,
+    /// Rows came late to the origin of packed targets, which are made anew.
+    Straggler,
 }
 
 impl Reason {
@@ -145,6 +147,7 @@ impl Reason {
             Self::OriginChanged => "ORIGIN_CHANGED",
             Self::ByHand => "BY_HAND",
             Self::Backfill => "BACKFILL",
+            Self::Straggler => "STRAGGLER",
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::record::VERSION;
 use crate::{
     Checkpoint, Digest, DigestKey, Garbage, Origin, Plan, PostSplit, PreSplit, Profile, Recheck, Record,
-    SplitId, State, TargetPartition, Transition, Why,
+    SplitId, State, TargetLayout, TargetPartition, Transition, Why,
 };
 
 /// A step writes down how far it has come after so many bytes, or two seconds.
@@ -71,6 +71,8 @@ impl Record {
             profile: None,
             failures: 0,
             by_hand,
+            asked_layout: None,
+            again: false,
             reason: why.clone(),
             transitions: Vec::new(),
             rechecks: Vec::new(),
@@ -158,8 +160,8 @@ impl Record {
     pub fn planned(&self, digest: Digest, plan: &Plan, shape: &model::Shape, at: Moment<'_>) -> Self {
         let start = first_target(self.attempt, self.pre_split_data.event_bucket, shape);
         let table = format!("wide_{}_0", self.pre_split_data.time_slice);
-        let cut = PostSplit::new(table, plan.layout, &plan.strategy, start);
-        let post_split_data = Some(PostSplit { strategy_reason: plan.because.to_owned(), ..cut });
+        let cut = PostSplit::new(table, plan.packing, &plan.strategy, start);
+        let post_split_data = Some(PostSplit { strategy_reason: plan.reason(), ..cut });
         let pre_split_data = PreSplit { digest: Some(digest), ..self.pre_split_data.clone() };
         let planned = Self {
             capped: plan.capped,
@@ -212,8 +214,9 @@ impl Record {
         rejected.becomes(State::Rejected, Some(why), at)
     }
 
-    /// Asked for, or asked for again, by hand: whatever held it back is forgotten. None while there is nothing to ask for.
-    pub fn wanted_again(&self, why: Why, at: Moment<'_>) -> Option<Self> {
+    /// Asked for, or asked for again, by hand and perhaps in a layout: whatever held it back is forgotten. None while there is
+    /// nothing to ask for.
+    pub fn wanted_again(&self, asked: Option<TargetLayout>, why: Why, at: Moment<'_>) -> Option<Self> {
         let is_waiting = self.state == State::Candidate;
         if !is_waiting && !self.state.may_become(State::Candidate) {
             return None;
@@ -221,7 +224,9 @@ impl Record {
         let wanted = Self {
             state: State::Candidate,
             failures: 0,
+            again: false,
             by_hand: true,
+            asked_layout: asked.or(self.asked_layout),
             next: Some(at.now),
             reason: Some(why.clone()),
             ..self.clone()
@@ -235,11 +240,26 @@ impl Record {
         Self { next: Some(at.now), owner: None, ..self.clone() }.becomes(State::Retiring, Some(why), at)
     }
 
-    /// Nobody reads the targets any more.
+    /// The same for one that is made anew afterwards, perhaps in another layout.
+    #[must_use]
+    pub fn retiring_to_begin_again(&self, asked: Option<TargetLayout>, why: Why, at: Moment<'_>) -> Self {
+        let asked_layout = asked.or(self.asked_layout);
+        Self { again: true, asked_layout, ..self.retiring(why, at) }
+    }
+
+    /// Nobody reads the targets any more. One that is made anew is looked at again at once.
     #[must_use]
     pub fn retired(&self, at: Moment<'_>) -> Self {
+        let (why, next) = (self.reason.clone(), self.again.then_some(at.now));
+        Self { next, owner: None, ..self.without_targets(at) }.becomes(State::Retired, why, at)
+    }
+
+    /// One that was retired to be made anew is.
+    #[must_use]
+    pub fn begins_again(&self, at: Moment<'_>) -> Self {
         let why = self.reason.clone();
-        Self { next: None, owner: None, ..self.without_targets(at) }.becomes(State::Retired, why, at)
+        let fresh = Self { again: false, failures: 0, next: Some(at.now), ..self.clone() };
+        fresh.becomes(State::Candidate, why, at)
     }
 
     /// Its slice is gone, and its targets with it.

@@ -47,6 +47,51 @@ pub enum TargetLayout {
     /// One stored row per item, as in the origin.
     #[default]
     Rows,
+    /// One stored row per chunk of many events.
+    Packed,
+}
+
+impl TargetLayout {
+    /// The name that programs see.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rows => "rows",
+            Self::Packed => "packed",
+        }
+    }
+}
+
+/// How the chunks of packed targets are made. In the record, since two versions of the program may work on one attempt: whoever
+/// copies again has to cut the same rows into the same chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packing {
+    /// Logical bytes of a chunk, about.
+    pub chunk_bytes: u64,
+    /// How chunks are compressed.
+    pub codec: ChunkCodec,
+}
+
+/// How chunks are compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChunkCodec {
+    /// Not at all.
+    None,
+    /// Quickly.
+    Lz4,
+    /// Well.
+    Zstd,
+}
+
+impl ChunkCodec {
+    /// The name that programs see.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Lz4 => "lz4",
+            Self::Zstd => "zstd",
+        }
+    }
 }
 
 #[cfg(test)]

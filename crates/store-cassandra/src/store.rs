@@ -203,4 +203,8 @@ impl Store for CassandraStore {
     async fn spreads(&self) -> Result<bool> {
         Ok(self.shared.cluster.has_more_nodes_than_replicas())
     }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
 }

@@ -111,4 +111,9 @@ pub trait Store: Send + Sync + 'static {
     async fn spreads(&self) -> Result<bool> {
         Ok(false)
     }
+
+    /// Whether rows travel to the store and back, so that fewer bytes are worth more work. Only a hint.
+    fn is_remote(&self) -> bool {
+        false
+    }
 }

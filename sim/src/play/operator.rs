@@ -41,7 +41,7 @@ impl Admin {
         let (of, table) = (name.clone(), info.table.clone());
         let heard = stage
             .ask(server, dice.seconds(10, 60), |engine| async move {
-                engine.create_split(&of, &table, &partition, false).await
+                engine.create_split(&of, &table, &partition, engine::SplitAsk::default()).await
             })
             .await;
         stage.note(format_args!("admin asked for a split of {space}/{}: {}", info.table, told(&heard)));
@@ -67,7 +67,7 @@ impl Admin {
                     0..=44 if is_completed => engine.verify_split(&of, &id).await,
                     45..=69 if is_completed => engine.retire_split(&of, &id, false).await,
                     70..=79 if is_completed => engine.get_split(&of, &id).await,
-                    _ => engine.retry_split(&of, &id, false).await,
+                    _ => engine.retry_split(&of, &id, engine::SplitAsk::default()).await,
                 }
             })
             .await;

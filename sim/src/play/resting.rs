@@ -137,7 +137,7 @@ async fn act(stage: &Stage, admin: &Admin, record: &Record, what: &'static str) 
     let heard = stage
         .ask(server, PATIENCE, |engine| async move {
             match what {
-                "retry" => engine.retry_split(&of, &text, false).await,
+                "retry" => engine.retry_split(&of, &text, engine::SplitAsk::default()).await,
                 _ => engine.verify_split(&of, &text).await,
             }
         })

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use engine::{
-    NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, Shape, Share, SplitPolicy, SplitSpec,
-    SplitStrategy,
+    NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, Shape, Share, SplitLayout, SplitPolicy,
+    SplitSpec, SplitStrategy,
 };
 
 use super::dice::Dice;
@@ -50,11 +50,13 @@ fn splitting(dice: &Dice, spec: NamespaceSpec) -> NamespaceSpec {
     let pick = |of: &[u64]| Duration::from_secs(dice.pick(of).copied().unwrap_or(120));
     let buckets_per_id = if dice.percent(60) { 1 } else { 2 };
     let strategy = [SplitStrategy::Auto, SplitStrategy::EventBucket];
+    let layout = [SplitLayout::Rows, SplitLayout::Packed];
     let split = SplitSpec {
         policy: if dice.percent(92) { SplitPolicy::Auto } else { SplitPolicy::Manual },
         threshold_bytes: WIDE_BYTES,
         target_bytes: WIDE_BYTES,
         strategy: dice.pick(&strategy).copied().unwrap_or_default(),
+        layout: dice.pick(&layout).copied().unwrap_or_default(),
         ..SplitSpec::default()
     };
     let shape = Shape { seconds_per_bucket: 900, buckets_per_id, ..spec.shape };

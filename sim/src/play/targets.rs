@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{PartitionKey, Row, TableName, TableRef};
-use split::{Reason, Record, SplitId, State};
+use split::{Reason, Record, SplitId, State, TargetLayout};
 
 use super::judge::value_of;
 use super::routes::layout_of;
@@ -40,6 +40,24 @@ pub(super) fn targets_of(record: &Record) -> Option<(TableRef, Vec<PartitionKey>
     Some((table_of(&id, &post.time_slice)?, (start..start + count).map(partition).collect()))
 }
 
+/// What stored rows of a target hold.
+fn unpacked(stored: Vec<Row>, layout: TargetLayout) -> Result<Vec<Row>, String> {
+    if layout == TargetLayout::Rows {
+        return Ok(stored);
+    }
+    let (mut rows, mut unpacker) = (Vec::new(), chunk::Unpacker::default());
+    for row in stored {
+        let header = chunk::Header::decode(&row.metadata).map_err(|error| error.to_string())?;
+        if header.stored_key() != row.key {
+            return Err("a chunk is stored under a row that is not its oldest".to_owned());
+        }
+        let chunk = unpacker.unpack(header, &row.value).map_err(|error| error.to_string())?;
+        let of_chunk = chunk.rows().map_err(|error| error.to_string())?;
+        rows.extend((0..of_chunk.len()).filter_map(|at| of_chunk.shared(at)));
+    }
+    Ok(rows)
+}
+
 /// How the targets differ from what they have to hold; none where they do not, or their slice is gone.
 pub(super) fn problem_of(stage: &Stage, record: &Record) -> Option<String> {
     let id = record.id()?;
@@ -50,8 +68,13 @@ pub(super) fn problem_of(stage: &Stage, record: &Record) -> Option<String> {
     let buckets = layout_of(stage, &id).map(|layout| layout.shape.buckets_per_id);
     let in_origin: BTreeSet<Item> = origin.iter().map(item_of).collect();
     let mut found: BTreeSet<Item> = BTreeSet::new();
+    let layout = record.post_split_data.as_ref()?.layout;
     for (target, partition) in partitions.iter().enumerate() {
-        for row in stage.cluster.all_rows(&table, partition)? {
+        let rows = match unpacked(stage.cluster.all_rows(&table, partition)?, layout) {
+            Ok(rows) => rows,
+            Err(problem) => return Some(format!("target {target}: {problem}")),
+        };
+        for row in rows {
             let item = item_of(&row);
             let value = value_of(space, id.partition.series.as_str(), &item.0, &item.1);
             if row.value != value.as_bytes() {

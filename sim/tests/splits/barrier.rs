@@ -23,7 +23,8 @@ async fn split_behind_a_backfill(world: World, bug: Option<Bug>) -> (bool, u64) 
     clock.sleep(3 * SECOND).await;
     way.cut(Cut::Metadata);
     here.end_backfill(&name(), backfill.id).await.expect("ended");
-    let made = here.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    let made =
+        here.create_split(&name(), &table, &partition, engine::SplitAsk::default()).await.expect("asked for");
     let late = async {
         clock.sleep(5 * SECOND).await;
         write(&there, second, "late".to_owned(), 1).await

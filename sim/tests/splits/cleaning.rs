@@ -12,7 +12,10 @@ async fn scenario(world: World) {
     let cluster = world.cluster(sim::cluster::Options::default());
     let (engine, _) = server(&world, &cluster, "here", Options::default()).await;
     let (table, partition, _) = wide(&world, &engine).await;
-    let made = engine.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    let made = engine
+        .create_split(&name(), &table, &partition, engine::SplitAsk::default())
+        .await
+        .expect("asked for");
     assert!(engine.work_on_splits().await.expect("it works"), "there is something to do");
     engine.retire_split(&name(), &made.id, false).await.expect("retired");
     assert!(engine.work_on_splits().await.expect("it works"), "it has to go out of use");

@@ -13,7 +13,10 @@ async fn damaged(world: World, how: fn(PartitionKey) -> Corruption) -> (State, O
     let cluster = world.cluster(sim::cluster::Options::default());
     let (engine, _) = server(&world, &cluster, "here", Options::default()).await;
     let (table, partition, _) = wide(&world, &engine).await;
-    let made = engine.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    let made = engine
+        .create_split(&name(), &table, &partition, engine::SplitAsk::default())
+        .await
+        .expect("asked for");
     assert!(engine.work_on_splits().await.expect("it works"), "there is something to do");
     let same = engine.verify_split(&name(), &made.id).await.expect("compared").record;
     assert_eq!((same.state, same.rechecked), (State::Completed, 1), "{:?}", same.reason);

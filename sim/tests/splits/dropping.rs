@@ -21,7 +21,10 @@ async fn scenario(world: World) {
     let options = Options { splits: SLOWLY, ..Options::default() };
     let (engine, _) = server(&world, &cluster, "here", options).await;
     let (table, partition, _) = wide(&world, &engine).await;
-    let made = engine.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    let made = engine
+        .create_split(&name(), &table, &partition, engine::SplitAsk::default())
+        .await
+        .expect("asked for");
     assert!(engine.work_on_splits().await.expect("it works"), "there is something to do");
     let present = engine.get_namespace(&name()).expect("there").spec;
     let hour = 3_600 * SECOND;

@@ -14,7 +14,8 @@ async fn read_meanwhile(world: World, bug: Option<Bug>) -> (usize, u64) {
     let (here, _) = server(&world, &cluster, "here", options()).await;
     let (there, way) = server(&world, &cluster, "there", options()).await;
     let (table, partition, _) = wide(&world, &here).await;
-    let made = here.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    let made =
+        here.create_split(&name(), &table, &partition, engine::SplitAsk::default()).await.expect("asked for");
     assert!(here.work_on_splits().await.expect("it works"), "there is something to do");
     there.refresh_filters().await.expect("read");
     assert!(read(&there, 1_000).await.cost.targets > 1, "it knows the split");

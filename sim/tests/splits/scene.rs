@@ -26,7 +26,10 @@ pub(crate) fn name() -> NamespaceName {
 
 fn spec() -> NamespaceSpec {
     let shape = Shape { seconds_per_slice: 3_600, seconds_per_bucket: BUCKET, buckets_per_id: 1 };
-    let split = SplitSpec { threshold_bytes: 64 << 10, target_bytes: 64 << 10, ..SplitSpec::default() };
+    // As rows: these scenes count them.
+    let layout = engine::SplitLayout::Rows;
+    let split =
+        SplitSpec { threshold_bytes: 64 << 10, target_bytes: 64 << 10, layout, ..SplitSpec::default() };
     let read = ReadSpec { mode: ReadMode::On, ..ReadSpec::default() };
     NamespaceSpec { shape, split, read, accept_limit: 120 * SECOND, ..NamespaceSpec::default() }
 }

@@ -14,7 +14,7 @@ async fn dropped(world: World) {
     let cluster = world.cluster(sim::cluster::Options::default());
     let (engine, _) = server(&world, &cluster, "here", Options::default()).await;
     let (table, partition, _) = wide(&world, &engine).await;
-    engine.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    engine.create_split(&name(), &table, &partition, engine::SplitAsk::default()).await.expect("asked for");
     assert!(engine.work_on_splits().await.expect("it works"), "there is something to do");
     let page = read(&engine, 1_000).await;
     assert_eq!((page.events.len() as u64, page.cost.fallbacks), (EVENTS, 0));
@@ -44,7 +44,7 @@ async fn lost_meanwhile(world: World, after: Duration, options: Options) -> Page
     let cluster = world.cluster(sim::cluster::Options::default());
     let (engine, _) = server(&world, &cluster, "here", options).await;
     let (table, partition, _) = wide_of(&world, &engine, ITEMS).await;
-    engine.create_split(&name(), &table, &partition, false).await.expect("asked for");
+    engine.create_split(&name(), &table, &partition, engine::SplitAsk::default()).await.expect("asked for");
     assert!(engine.work_on_splits().await.expect("it works"), "there is something to do");
     let wanted = read(&engine, PAGE_RECORDS).await;
     assert!(wanted.cost.targets > 1 && wanted.events.len() == PAGE_RECORDS, "{:?}", wanted.cost);

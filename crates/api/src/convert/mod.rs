@@ -55,7 +55,8 @@ pub use slice::slice_to_wire;
 pub use split::{split_to_wire, wide_to_wire};
 pub(crate) use split_asked::STATES_MAX;
 pub use split_asked::{
-    SplitsAsked, WideAsked, new_split, split_named, splits_request, splits_response, wide_request,
+    SplitsAsked, WideAsked, layout_asked, new_split, split_named, splits_request, splits_response,
+    wide_request,
 };
 pub use time::{duration_from_wire, duration_to_wire, timestamp_to_wire};
 pub(crate) use tuning::PROPOSAL_STATES_MAX;

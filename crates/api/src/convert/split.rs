@@ -1,8 +1,8 @@
 //! Splits as they are shown. The key of their digests is a secret that only exports show.
 
 use ::split::{
-    Checkpoint, Digest, Garbage, Key, Phase, PostSplit, PreSplit, Recheck, Record, TargetLayout,
-    TargetPartition, Transition, Why,
+    Checkpoint, Digest, Garbage, Key, Phase, PostSplit, PreSplit, Recheck, Record, TargetPartition,
+    Transition, Why,
 };
 use engine::{Split, SplitSummary, WidePartition};
 
@@ -64,17 +64,13 @@ fn targets(post: PostSplit) -> v1::PostSplitData {
     });
     v1::PostSplitData {
         time_slice: post.time_slice,
-        layout: layout(post.layout).to_owned(),
+        layout: post.layout.as_str().to_owned(),
+        chunk_bytes: number(post.chunk_bytes.unwrap_or(0)),
+        codec: post.codec.map(|codec| codec.as_str().to_owned()).unwrap_or_default(),
         strategy: by_hash.or(by_time),
         digest: post.digest.as_ref().map(digest),
         partitions: post.partitions.iter().map(partition).collect(),
         strategy_reason: post.strategy_reason,
-    }
-}
-
-const fn layout(layout: TargetLayout) -> &'static str {
-    match layout {
-        TargetLayout::Rows => "rows",
     }
 }
 

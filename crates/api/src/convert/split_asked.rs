@@ -1,6 +1,6 @@
 //! What operators ask of splits: lists by pages, single partitions and splits by their ids, the widest partitions.
 
-use ::split::{SplitId, State};
+use ::split::{SplitId, State, TargetLayout};
 use engine::{Error, Reason, Result, SplitFilter, SplitPage, SplitSummary};
 use model::{NamespaceName, PartitionKey, SeriesId};
 
@@ -102,6 +102,18 @@ pub fn split_named<'a>(namespace: &str, id: &'a str) -> Result<(NamespaceName, &
         return Err(Error::field("id", format!("{problem}; {cure}")));
     }
     Ok((namespace, id))
+}
+
+/// How a request wants targets to keep events; none where it does not say.
+pub fn layout_asked(layout: &str) -> Result<Option<TargetLayout>> {
+    match layout {
+        "" => Ok(None),
+        "rows" => Ok(Some(TargetLayout::Rows)),
+        "packed" => Ok(Some(TargetLayout::Packed)),
+        other => {
+            Err(Error::field("layout", format!("is `{other}`; choose rows or packed, or leave it empty")))
+        }
+    }
 }
 
 /// The partition that a request wants split: namespace, table, partition. The engine says whether there is one.

@@ -26,8 +26,13 @@ fn planned(strategy: Spread) -> Record {
         partition: PartitionKey { series, time_bucket: 7, event_bucket: 2 },
     };
     let origin = Origin { id, end: 1_774_684_800_000_000_000, bytes_read: Some(20_000_000) };
-    let plan =
-        Plan { strategy, layout: TargetLayout::Rows, capped: true, because: "it is mostly read whole" };
+    let plan = Plan {
+        strategy,
+        packing: None,
+        capped: true,
+        because: "it is mostly read whole",
+        layout_because: "",
+    };
     let shape = ShapeSpec::default().freeze().unwrap();
     Record::candidate(origin, true, Some(Why::new(Reason::ByHand, "asked for")), AT)
         .claimed(DigestKey::new(KEY), AT)

@@ -5,8 +5,8 @@ mod origin;
 mod watch;
 
 use api::admin::v1::{
-    ListSplitsRequest, ListSplitsResponse, PauseSplitsRequest, ResumeSplitsRequest, RetireSplitRequest,
-    RetrySplitRequest, Split, VerifySplitRequest,
+    CreateSplitRequest, ListSplitsRequest, ListSplitsResponse, PauseSplitsRequest, ResumeSplitsRequest,
+    RetireSplitRequest, RetrySplitRequest, Split, VerifySplitRequest,
 };
 
 use crate::failure::{FINDINGS, Failure, talk};
@@ -48,11 +48,18 @@ enum Verb {
         #[arg(value_name = "ID", value_parser = parse_origin)]
         origin: Origin,
         #[command(flatten)]
+        layout: Layout,
+        #[command(flatten)]
         change: Change,
     },
-    /// Try one again that failed, was rejected or retired
+    /// Try one again that failed, was rejected or retired; with --layout make a completed one anew
     #[command(after_help = help::RETRY)]
-    Retry(Named),
+    Retry {
+        #[command(flatten)]
+        layout: Layout,
+        #[command(flatten)]
+        named: Named,
+    },
     /// Compare the origin of a completed split with its targets, now
     #[command(after_help = help::VERIFY)]
     Verify(Named),
@@ -92,6 +99,14 @@ struct Named {
     change: Change,
 }
 
+/// How targets keep events.
+#[derive(Debug, clap::Args)]
+struct Layout {
+    /// How targets keep events, in place of what the namespace wishes: rows or packed
+    #[arg(long, value_name = "LAYOUT", default_value = "", hide_default_value = true)]
+    layout: String,
+}
+
 /// One namespace or all of them.
 #[derive(Debug, clap::Args)]
 struct Steer {
@@ -122,13 +137,16 @@ pub(crate) async fn run(mut session: Session, args: Args) -> Result<(), Failure>
             show(&mut session, &split)
         }
         Verb::Watch { id } => watch::run(session, id).await,
-        Verb::Create { origin, change } => {
+        Verb::Create { origin, layout: Layout { layout }, change } => {
             let request = origin.request(session.namespace()?, change.reason, change.validate_only);
+            let request = CreateSplitRequest { layout, ..request };
             let split = session.client.create_split(request).await?;
             changed(session, &split, "asked for", change.validate_only)
         }
-        Verb::Retry(Named { id, change: Change { reason, validate_only } }) => {
-            let request = RetrySplitRequest { namespace: session.namespace()?, id, validate_only, reason };
+        Verb::Retry { layout: Layout { layout }, named } => {
+            let Named { id, change: Change { reason, validate_only } } = named;
+            let namespace = session.namespace()?;
+            let request = RetrySplitRequest { namespace, id, validate_only, reason, layout };
             let split = session.client.retry_split(request).await?;
             changed(session, &split, "asked for again", validate_only)
         }

@@ -56,7 +56,7 @@ fn split(id: &str) -> admin::ExportedSplit {
                 bytes: 92,
                 ..Default::default()
             }],
-            strategy_reason: String::new(),
+            ..Default::default()
         }),
         ..Default::default()
     };

@@ -73,9 +73,16 @@ impl SplitSpec {
         Ok(())
     }
 
-    /// The same, as planners read it.
-    pub(crate) fn wish(&self) -> split::Wish {
+    /// The same, as planners read it; `asked` is the layout that somebody asked for instead.
+    pub(crate) fn wish(&self, asked: Option<split::TargetLayout>) -> split::Wish {
+        let layout = match (asked, self.layout) {
+            (Some(split::TargetLayout::Rows), _) | (None, SplitLayout::Rows) => split::LayoutWish::Rows,
+            (Some(split::TargetLayout::Packed), _) | (None, SplitLayout::Packed) => split::LayoutWish::Packed,
+            (None, SplitLayout::Auto) => split::LayoutWish::Auto,
+        };
         split::Wish {
+            layout,
+            even_if_narrow: asked == Some(split::TargetLayout::Packed),
             threshold_bytes: self.threshold_bytes,
             target_bytes: self.target_bytes,
             max_split_buckets: self.max_split_buckets,
@@ -139,20 +146,23 @@ impl Named for SplitStrategy {
 /// How targets keep events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SplitLayout {
-    /// As is best for the strategy.
+    /// Packed where that pays; rows where hash buckets are asked for.
     #[default]
     Auto,
     /// One stored row per item.
     Rows,
+    /// One stored row per chunk of many events.
+    Packed,
 }
 
 impl Named for SplitLayout {
-    const ALL: &'static [Self] = &[Self::Auto, Self::Rows];
+    const ALL: &'static [Self] = &[Self::Auto, Self::Rows, Self::Packed];
 
     fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
             Self::Rows => "rows",
+            Self::Packed => "packed",
         }
     }
 }

@@ -175,6 +175,11 @@ impl Matcher {
         }
     }
 
+    /// Whether the value of an item with this key matters.
+    pub(crate) fn asks_for(&self, key: &[u8]) -> bool {
+        self.terms.iter().any(|term| term.key == key)
+    }
+
     /// Whether every event matches.
     pub(crate) fn takes_all(&self) -> bool {
         matches!(&self.tree, Node::And(parts) if parts.is_empty())

@@ -9,13 +9,14 @@ use env::Clock;
 use futures::future::try_join_all;
 use futures::{StreamExt, TryStreamExt, stream};
 use model::{Group, Order, PartitionKey, RowKey, SeriesId};
-use split::{Leg, Place};
+use split::{CoverLayout, Leg, Place};
 use store::{Scan, Store};
 
 use super::only::Only;
 use super::partition::{Head, Part, PartitionReader, Taken, rows_to_ask};
 use super::take::{before_items, behind_items};
 use crate::catalog::Dataset;
+use crate::query::Matcher;
 use crate::route::{Choice, Plan, Routed, Router};
 use crate::{Error, Reason, Result, Resume};
 
@@ -45,6 +46,8 @@ pub(super) struct Source<'a> {
     pub(super) resume: Option<&'a Resume>,
     /// Rows that the page has room for, if each event has one.
     pub(super) rows_hint: usize,
+    /// Which events are wanted; none for all.
+    pub(super) filter: Option<&'a Arc<Matcher>>,
     pub(super) router: &'a Router,
     pub(super) plan: &'a Plan,
     /// Of which partitions; none for all.
@@ -93,9 +96,9 @@ impl Source<'_> {
     ) -> Result<(Visit, Vec<PartitionReader>)> {
         let mut routed = self.router.route(self.plan, self.dataset, &group.layout, &partition).await;
         let here = || vec![vec![Leg { place: Place::Origin, interval: group.interval }]];
-        let mut ways = match &routed.choice {
-            Choice::Targets(_, cover) => cover.ways(group.interval, self.order),
-            _ => here(),
+        let (mut ways, layout) = match &routed.choice {
+            Choice::Targets(_, cover) => (cover.ways(group.interval, self.order), cover.layout),
+            _ => (here(), CoverLayout::Rows),
         };
         if ways.len() > PARTITIONS_MAX / measure.partitions {
             // A page of each is held.
@@ -107,7 +110,7 @@ impl Source<'_> {
             bytes_max: (measure.bytes_max / count as u64).max(PARTITION_BYTES_FLOOR),
             ..measure
         };
-        let mut opened = ways.into_iter().map(|legs| self.open_way(group, &partition, legs, share));
+        let mut opened = ways.into_iter().map(|legs| self.open_way(group, &partition, (legs, layout), share));
         let readers = match (count, opened.next()) {
             (1, Some(only)) => vec![only.await?],
             (_, first) => try_join_all(first.into_iter().chain(opened)).await?,
@@ -120,7 +123,7 @@ impl Source<'_> {
         &self,
         group: &Group,
         partition: &PartitionKey,
-        legs: Vec<Leg>,
+        (legs, layout): (Vec<Leg>, CoverLayout),
         measure: Measure,
     ) -> Result<PartitionReader> {
         let part = |leg: Leg| match leg.place {
@@ -129,17 +132,19 @@ impl Source<'_> {
                 table: self.dataset.table(&group.layout),
                 partition: partition.clone(),
                 interval: leg.interval,
+                layout: CoverLayout::Rows,
             },
             Place::Target(event_bucket) => Part {
                 place: leg.place,
                 table: self.dataset.wide_table(&group.layout),
                 partition: PartitionKey { event_bucket, ..partition.clone() },
                 interval: leg.interval,
+                layout,
             },
         };
         let mut rest: VecDeque<Part> = legs.into_iter().map(part).collect();
         let whole = Leg { place: Place::Origin, interval: group.interval };
-        let Part { place, table, partition: first, interval } =
+        let Part { place, table, partition: first, interval, layout } =
             rest.pop_front().unwrap_or_else(|| part(whole));
         let from = self.from(group, partition);
         #[cfg(feature = "seeded-bugs")]
@@ -157,7 +162,8 @@ impl Source<'_> {
             ahead: measure.ahead,
         };
         let outside = (Arc::clone(self.store), Arc::clone(self.clock));
-        let reader = PartitionReader::open(outside, (scan, place), rest, measure.wanted_rows).await?;
+        let wanted = (measure.wanted_rows, self.filter.cloned());
+        let reader = PartitionReader::open(outside, (scan, place, layout), rest, wanted).await?;
         #[cfg(feature = "seeded-bugs")]
         let reader = if self.mixes() { reader.beside(part(whole)) } else { reader };
         Ok(reader)

@@ -1,18 +1,22 @@
 //! One partition, or parts of it that lie in several, row by row, page by page, at most one page ahead.
 
 use std::collections::VecDeque;
+#[cfg(feature = "seeded-bugs")]
 use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chunk::Unpacker;
 use env::{BoxFuture, Clock};
 use futures::future::{MaybeDone, maybe_done};
-use model::{Interval, PartitionKey, Row, RowView, Rows, SeriesId, TableRef};
-use split::Place;
+use model::{Interval, PartitionKey, Row, RowView, SeriesId, TableRef};
+use split::{CoverLayout, Place};
 use store::{Scan, ScanPage, Store};
 
 use crate::Result;
+use crate::course::{Arrived, Course, PageRows, Wanted};
+use crate::query::Matcher;
 
 /// Rows that a page of the store has at most.
 const PAGE_ROWS_MAX: usize = 8_192;
@@ -28,9 +32,8 @@ pub(crate) struct Head<'a> {
     pub(crate) view: RowView<'a>,
     /// Whose row.
     pub(crate) series: &'a SeriesId,
-    rows: &'a Rows,
+    rows: &'a PageRows,
     at: usize,
-    is_last_page: bool,
 }
 
 impl Head<'_> {
@@ -44,7 +47,7 @@ impl Head<'_> {
                     whole.bytes += next.logical_bytes();
                 }
                 Some(_) => return Some(whole),
-                None => return self.is_last_page.then_some(whole),
+                None => return (!self.rows.may_cut_event()).then_some(whole),
             }
         }
     }
@@ -59,7 +62,7 @@ impl Head<'_> {
         (self.at..self.at + count).map_while(|at| self.rows.view(at))
     }
 
-    /// The row, sharing the buffer of its page.
+    /// The row, sharing the buffers of its page.
     pub(super) fn to_row(&self) -> Option<Row> {
         self.rows.get(self.at)
     }
@@ -83,22 +86,35 @@ pub(super) struct Part {
     pub(super) table: TableRef,
     pub(super) partition: PartitionKey,
     pub(super) interval: Interval,
+    pub(super) layout: CoverLayout,
+}
+
+impl Part {
+    /// The same as `scan`, here.
+    fn course(self, scan: &Scan) -> Course {
+        let Self { table, partition, interval, layout, .. } = self;
+        Course::new(Scan { table, partition, interval, ..scan.clone() }, layout)
+    }
 }
 
 /// A partition that is being read in order.
 pub(super) struct PartitionReader {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    scan: Scan,
+    /// The present part, as far as the store was asked.
+    course: Course,
     /// Where it goes on behind the present part, in the order of the read: all of it lies behind.
     rest: VecDeque<Part>,
     /// Where the store was asked so far.
     pub(super) places: Vec<Place>,
-    rows: Rows,
+    rows: PageRows,
     at: usize,
-    /// The present part goes on behind the page.
-    more: bool,
-    /// The page behind this one, while it is being read. Dropping it ends that.
+    /// What the store gave and comes behind `rows`.
+    arrived: Arrived,
+    unpacker: Unpacker,
+    /// Events that it does not want need not be given.
+    filter: Option<Arc<Matcher>>,
+    /// The store's next answer, while it is being read. Dropping it ends that.
     ahead: Option<MaybeDone<BoxFuture<'static, store::Result<Timed>>>>,
     rows_read: usize,
     /// Rows that are wanted beyond those read: while there are any, the next page is read ahead.
@@ -133,20 +149,25 @@ impl PartitionReader {
     /// will probably have to give.
     pub(super) async fn open(
         (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
-        (scan, place): (Scan, Place),
+        (scan, place, layout): (Scan, Place, CoverLayout),
         rest: VecDeque<Part>,
-        wanted_rows: usize,
+        (wanted_rows, filter): (usize, Option<Arc<Matcher>>),
     ) -> Result<Self> {
-        let first = timed(Arc::clone(&store), Arc::clone(&clock), scan.clone()).await?;
+        let wanted = Wanted { rows: wanted_rows, rows_max: scan.rows_max };
+        let ahead = scan.ahead;
+        let mut course = Course::new(scan, layout);
+        let first = timed(Arc::clone(&store), Arc::clone(&clock), course.ask(wanted, ahead)).await?;
         let mut reader = Self {
             store,
             clock,
-            scan,
+            course,
             rest,
             places: vec![place],
-            rows: Rows::default(),
+            rows: PageRows::default(),
             at: 0,
-            more: false,
+            arrived: Arrived::default(),
+            unpacker: Unpacker::default(),
+            filter,
             ahead: None,
             rows_read: 0,
             wanted_rows,
@@ -157,7 +178,7 @@ impl PartitionReader {
             #[cfg(feature = "seeded-bugs")]
             origin: None,
         };
-        reader.turn_to(first).await;
+        reader.arrive(first).await?;
         // A part may be empty, and whoever has no row is not asked again.
         reader.turn_page().await?;
         Ok(reader)
@@ -180,8 +201,7 @@ impl PartitionReader {
 
     fn head_at(&self, at: usize) -> Option<Head<'_>> {
         let view = self.rows.view(at)?;
-        let (series, rows) = (&self.scan.partition.series, &self.rows);
-        Some(Head { view, series, rows, at, is_last_page: !self.more })
+        Some(Head { view, series: &self.course.scan().partition.series, rows: &self.rows, at })
     }
 
     /// Goes on behind these rows.
@@ -190,22 +210,27 @@ impl PartitionReader {
         self.at += taken.rows;
     }
 
-    /// Whether the store has to be asked before [`Self::head`] shows the next row.
+    /// Whether [`Self::turn_page`] is due before [`Self::head`] shows the next row.
     pub(super) fn page_is_over(&self) -> bool {
-        self.at >= self.rows.len() && self.goes_on()
+        self.at >= self.rows.len() && (!self.arrived.is_empty() || self.goes_on())
     }
 
-    /// Whether there is anything behind the page.
+    /// Whether there is anything behind what the store gave.
     fn goes_on(&self) -> bool {
-        self.more || !self.rest.is_empty() || self.ahead.is_some()
+        self.course.goes_on() || !self.rest.is_empty() || self.ahead.is_some()
     }
 
     /// Makes [`Self::head`] show the next row if there is one; gives back how many bytes the store had to read.
     pub(super) async fn turn_page(&mut self) -> Result<u64> {
         let before = self.bytes;
         while self.page_is_over() {
+            if let Some(rows) = self.arrived.next(&mut self.unpacker, self.filter.as_deref())? {
+                (self.rows, self.at) = (rows, 0);
+                continue;
+            }
             let mut next = match self.ahead.take() {
                 Some(ahead) => ahead,
+                None if !self.goes_on() => break,
                 None => {
                     // The guess was too small. What has gone on so long is guessed to go on as long again.
                     self.wanted_rows = self.rows_read;
@@ -219,41 +244,40 @@ impl PartitionReader {
                 continue;
             }
             let Some(page) = page.transpose()? else { break };
-            self.turn_to(page).await;
+            self.arrive(page).await?;
         }
         Ok(self.bytes - before)
     }
 
-    async fn turn_to(&mut self, Timed { page, took }: Timed) {
+    /// Takes an answer of the store, and has the next one read if it will be needed.
+    async fn arrive(&mut self, Timed { page, took }: Timed) -> Result<()> {
         self.calls += 1;
         self.waited += took;
         self.bytes += page.bytes;
-        (self.rows, self.at, self.more) = (page.rows, 0, page.more);
-        self.rows_read += self.rows.len();
-        self.wanted_rows = self.wanted_rows.saturating_sub(self.rows.len());
+        self.arrived = self.course.take(page)?;
+        let count = self.arrived.row_count();
+        self.rows_read += count;
+        self.wanted_rows = self.wanted_rows.saturating_sub(count);
         if self.goes_on() && self.wanted_rows > 0 {
             let mut ahead = maybe_done(self.next_page(true));
             // Asked once, a store is at work; it is asked again when the rows of this page are used up.
             let _begun = futures::poll!(&mut ahead);
             self.ahead = Some(ahead);
         }
+        Ok(())
     }
 
-    /// Reads what lies behind the present page, ahead of need or because it is needed now.
+    /// Reads what lies behind, ahead of need or because it is needed now.
     fn next_page(&mut self, ahead: bool) -> BoxFuture<'static, store::Result<Timed>> {
-        if let Some(last) = self.rows.last() {
-            self.scan.from = Bound::Excluded(last.key);
-        }
-        if !self.more
+        if !self.course.goes_on()
             && let Some(part) = self.rest.pop_front()
         {
-            let Part { place, table, partition, interval } = part;
-            self.places.push(place);
-            (self.scan.table, self.scan.partition, self.scan.interval) = (table, partition, interval);
+            self.places.push(part.place);
+            self.course = part.course(self.course.scan());
         }
-        self.scan.rows_max = rows_to_ask(self.wanted_rows);
-        self.scan.ahead = ahead;
-        Box::pin(timed(Arc::clone(&self.store), Arc::clone(&self.clock), self.scan.clone()))
+        let wanted = Wanted { rows: self.wanted_rows, rows_max: rows_to_ask(self.wanted_rows) };
+        let scan = self.course.ask(wanted, ahead);
+        Box::pin(timed(Arc::clone(&self.store), Arc::clone(&self.clock), scan))
     }
 }
 
@@ -267,10 +291,12 @@ impl PartitionReader {
 
     /// Goes on in the origin behind the last row, if it is not there already.
     fn goes_on_beside(&mut self) -> bool {
-        let Some(Part { table, partition, interval, .. }) = self.origin.take() else { return false };
-        let is_new = self.scan.table != table;
-        (self.scan.table, self.scan.partition, self.scan.interval) = (table, partition, interval);
-        (self.more, self.rest) = (true, VecDeque::new());
+        let Some(origin) = self.origin.take() else { return false };
+        let is_new = self.course.scan().table != origin.table;
+        let last = self.rows.len().checked_sub(1).and_then(|last| self.rows.get(last));
+        let from = last.map_or_else(|| self.course.scan().from.clone(), |row| Bound::Excluded(row.key));
+        let scan = Scan { from, ..self.course.scan().clone() };
+        (self.course, self.rest) = (origin.course(&scan), VecDeque::new());
         is_new
     }
 }

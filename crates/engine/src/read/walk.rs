@@ -19,6 +19,7 @@ use super::span::{beginning, left_of, passed_interval};
 use super::take::{After, Edge, Ended, Taker, Wants, edge};
 use super::visited::Visited;
 use crate::catalog::Dataset;
+use crate::query::Matcher;
 use crate::route::{Plan, Router};
 use crate::{Partial, ReadRequest, Result, Resume};
 
@@ -91,7 +92,9 @@ pub(super) struct Walk<'a> {
 /// Feeds `taker` with the rows that are asked for.
 pub(crate) async fn walk(reading: &Reading<'_>, taker: &mut impl Taker) -> Result<Walked> {
     let request = reading.request;
+    let filter = request.query.as_ref().map(Matcher::new).transpose()?.map(Arc::new);
     let source = Source {
+        filter: filter.as_ref(),
         store: reading.store,
         clock: reading.clock,
         dataset: reading.dataset,

@@ -16,7 +16,7 @@ use crate::namespace::{ReadMode, Share};
 use crate::read::{Only, PAGE_SCAN_BYTES_MAX, Reading, TimeLimit, is_inside_event, read_page};
 use crate::route::{Plan, Router, id_of};
 use crate::split::Splits;
-use crate::{Event, PAGE_RECORDS_MAX, ReadPage, ReadRequest, Result};
+use crate::{Event, PAGE_RECORDS_MAX, ReadPage, ReadRequest, Reason, Result};
 
 /// Comparisons under way at once.
 const AT_ONCE: usize = 4;
@@ -161,18 +161,32 @@ impl Comparer {
     }
 
     async fn compare(&self, asked: Asked, served: Vec<Event>, side: Side, took: Duration) {
-        let dataset = Arc::clone(&asked.dataset);
+        let (dataset, only) = (Arc::clone(&asked.dataset), asked.only.clone());
         let compared = match Box::pin(self.compare_page(asked, served, side, took)).await {
             Ok(None) => return,
             Ok(Some(compared)) => compared,
             Err(error) => {
                 tracing::debug!(%error, "a read could not be compared");
+                if error.reason() == Reason::ChecksumMismatch {
+                    self.look_at_damage(&dataset, &only).await;
+                }
                 Compared::Unread
             }
         };
         match compared {
             Compared::Match | Compared::Differ | Compared::Unconfirmed => self.metrics.count(compared),
             skipped => self.skip(&dataset, skipped),
+        }
+    }
+
+    /// Something of these splits is damaged: they are compared as a whole, which takes one out of use whose targets are.
+    async fn look_at_damage(&self, dataset: &Dataset, only: &Only) {
+        for (start, partition) in only.iter() {
+            let layout = model::Timestamp::checked(*start).and_then(|start| dataset.layouts.find(start));
+            let Some(layout) = layout else { continue };
+            if let Err(error) = self.splits.look_again(&id_of(dataset, layout, partition)).await {
+                tracing::warn!(%error, "a split that is damaged could not be compared; a later read tries again");
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use crate::{Event, EventInput, Refusal, SearchQuery};
 pub use aggregate::{AggregatePage, AggregateRequest, Aggregation, Bucket, BucketKey, Stats};
 pub use explain::{ExplainedGroup, ExplainedPartition, ExplainedRoute, Explanation, SkipReason, Skipped};
 pub use histogram::SliceHistogram;
-pub use split::{Split, SplitFilter, SplitPage, SplitSummary, WidePartition};
+pub use split::{Split, SplitAsk, SplitFilter, SplitPage, SplitSummary, WidePartition};
 
 /// Most events on a page.
 pub const PAGE_RECORDS_MAX: usize = 10_000;

@@ -1,7 +1,7 @@
 //! Splits as operators see them.
 
 use model::{PartitionKey, SeriesId};
-use split::{Record, State};
+use split::{Record, State, TargetLayout};
 
 /// A split as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,15 @@ pub struct Split {
     pub record: Record,
     /// Names its present state.
     pub etag: String,
+}
+
+/// How a split is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SplitAsk {
+    /// How its targets are to keep events; none: as the namespace wishes, or as was asked for before.
+    pub layout: Option<TargetLayout>,
+    /// Nothing is changed.
+    pub validate_only: bool,
 }
 
 /// Which splits to list.

@@ -110,7 +110,12 @@ mod tests {
             partition: PartitionKey { series, time_bucket: number, event_bucket: 0 },
         };
         let strategy = Strategy::EventBucket { target_event_buckets: 2 };
-        let cover = is_split.then_some(Cover { strategy, start_event_bucket: 0, covered_until: 9 });
+        let cover = is_split.then_some(Cover {
+            strategy,
+            start_event_bucket: 0,
+            covered_until: 9,
+            layout: split::CoverLayout::Rows,
+        });
         Arc::new(Entry { id, cover, retired, loaded: at(100) })
     }
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use env::BootTime;
 use model::{Interval, Layout, PartitionKey, RowView, TableRef};
 use split::{
-    CHECKPOINTS_EVERY_BYTES, Checkpoint, Digest, DigestKey, Phase, Profile, Reason, Record, State, Strategy,
-    Why,
+    CHECKPOINTS_EVERY_BYTES, Checkpoint, Digest, DigestKey, Packing, Phase, PostSplit, Profile, Reason,
+    Record, State, Strategy, TargetLayout, Why,
 };
 
 use super::begin::covered;
@@ -41,6 +41,8 @@ pub(super) struct Attempt<'a> {
 pub(super) struct Targets {
     pub(super) table: TableRef,
     pub(super) strategy: Strategy,
+    /// How they are packed; none where they keep rows.
+    pub(super) packing: Option<Packing>,
     start: u32,
 }
 
@@ -92,7 +94,11 @@ impl<'a> Attempt<'a> {
         let post = held.record().post_split_data.as_ref();
         let (strategy, start) =
             post.and_then(|post| post.strategy()).ok_or_else(|| damaged("it does not say how it is cut"))?;
-        Ok(Targets { table: self.dataset.wide_table(&self.layout), strategy, start })
+        let packing = post.and_then(PostSplit::packing);
+        if packing.is_none() && post.is_some_and(|post| post.layout == TargetLayout::Packed) {
+            return Err(damaged("it does not say how it is packed"));
+        }
+        Ok(Targets { table: self.dataset.wide_table(&self.layout), strategy, packing, start })
     }
 
     /// So much was read: waits as the throttle says, and looks whether the attempt may go on.

@@ -63,8 +63,8 @@ impl Held<'_> {
             Some(Bug::StrideCollision) if next.state == State::Planned => {
                 let start = next.pre_split_data.event_bucket;
                 let beside = |post: PostSplit| {
-                    let (strategy, _) = post.strategy()?;
-                    Some(PostSplit::new(post.time_slice, post.layout, &strategy, start))
+                    let ((strategy, _), packing) = (post.strategy()?, post.packing());
+                    Some(PostSplit::new(post.time_slice, packing, &strategy, start))
                 };
                 Ok(Record { post_split_data: next.post_split_data.clone().and_then(beside), ..next })
             }

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use model::{Row, RowKey};
 use split::{Digest, Key};
-use store::ScanPage;
 
 use super::attempt::{Attempt, Targets};
 use super::held::{Held, Stop};
-use super::scan::Pages;
+use super::scan::{Page, Pages};
+use super::verify::unreadable;
 
 /// Differences that are looked for at most.
 pub(super) const DIFFERENCES_MAX: usize = 16;
@@ -40,13 +40,13 @@ impl Difference {
 /// A partition whose next row can be looked at.
 struct Side {
     pages: Pages,
-    page: ScanPage,
+    page: Page,
     at: usize,
 }
 
 impl Side {
     async fn open(pages: Pages) -> Result<Self, Stop> {
-        let mut side = Self { pages, page: ScanPage::default(), at: 0 };
+        let mut side = Self { pages, page: Page::default(), at: 0 };
         side.turn().await?;
         Ok(side)
     }
@@ -62,7 +62,7 @@ impl Side {
     }
 
     async fn turn(&mut self) -> Result<u64, Stop> {
-        self.page = self.pages.next().await?.unwrap_or_default();
+        self.page = self.pages.next().await.map_err(unreadable)?.unwrap_or_default();
         self.at = 0;
         Ok(self.page.bytes)
     }

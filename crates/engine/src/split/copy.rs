@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use futures::{StreamExt, TryStreamExt, stream};
-use model::Rows;
+use model::Row;
 use split::{Digest, Digester, Phase, Reason, State, Why};
 use store::{Durability, ErrorKind, PartitionBatch};
 
 use super::attempt::{Attempt, Targets};
 use super::held::{Held, Stop};
+use super::pack::Filling;
 use super::plan::misplaced;
 
 /// Bytes of a batch: what a cluster takes at once without cutting it.
@@ -43,6 +44,7 @@ impl Attempt<'_> {
         let digest =
             held.record().resume(Phase::Copy).map_or_else(Digest::default, |found| found.digest.clone());
         let mut pages = self.origin(held, &digest);
+        let mut filling = Filling::new(&targets, self.layout.shape.buckets_per_id, &digest);
         let mut digester = Digester::new(self.key, digest);
         let mut page = pages.next().await?;
         while let Some(present) = page {
@@ -51,14 +53,17 @@ impl Attempt<'_> {
                     return Err(misplaced("the origin", &row));
                 }
             }
+            let ready = filling.take(&present.rows)?;
             // The next page is read while this one is written.
-            let write = self.write(held, &targets, &present.rows);
-            let (written, next) = tokio::join!(write, pages.next());
+            let (written, next) = tokio::join!(self.write(held, &targets, ready), pages.next());
             written?;
             page = next?;
             self.copied(present.bytes).await?;
-            self.checkpoint(held, (Phase::Copy, 0), || (digester.digest(), None)).await?;
+            let key = self.key;
+            let safe = || (filling.written(digester.digest(), key), None);
+            self.checkpoint(held, (Phase::Copy, 0), safe).await?;
         }
+        self.write(held, &targets, filling.finish()?).await?;
         let planned = held.record().pre_split_data.digest.clone();
         let copied = digester.digest();
         if planned.as_ref() != Some(&copied) {
@@ -68,15 +73,12 @@ impl Attempt<'_> {
         held.write(held.record().goes_on(State::Verifying, self.splits.moment(&server))).await
     }
 
-    /// Writes the rows of a page, each into its target.
-    async fn write(&self, held: &Held<'_>, targets: &Targets, rows: &Rows) -> Result<(), Stop> {
+    /// Writes rows, each into its target.
+    async fn write(&self, held: &Held<'_>, targets: &Targets, rows: Vec<(usize, Row)>) -> Result<(), Stop> {
         let mut batches: Vec<PartitionBatch> = Vec::new();
         // The batch of each target that has room, and its bytes.
         let mut open: BTreeMap<usize, (usize, u64)> = BTreeMap::new();
-        for at in 0..rows.len() {
-            let Some(row) = rows.get(at) else { continue };
-            let (time, id) = (row.key.event_time.nanos(), row.key.event_id.as_bytes());
-            let target = targets.strategy.target_of(time, id, self.layout.shape.buckets_per_id);
+        for (target, row) in rows {
             let (batch, bytes) = open.entry(target).or_insert((usize::MAX, u64::MAX));
             if *bytes >= BATCH_BYTES {
                 (*batch, *bytes) = (batches.len(), 0);

@@ -180,7 +180,7 @@ impl Splits {
             }
             Some(stored) if is_worth_another_look(&stored.record) => {
                 let why = Why::new(Reason::NotWide, "a read found it wide again");
-                if let Some(again) = stored.record.wanted_again(why, at) {
+                if let Some(again) = stored.record.wanted_again(None, why, at) {
                     let again = Record { by_hand: false, ..again };
                     // Whoever was faster has looked at it too.
                     self.catalog.put_split(&id, Some(&stored), &again).await?;
@@ -277,7 +277,7 @@ mod tests {
             detector.read(&seen, true, long);
         }
         detector.read(&seen, false, true);
-        assert_eq!(detector.usage(&seen), Usage { begun: 3, long: 3, spreads: false });
+        assert_eq!(detector.usage(&seen), Usage { begun: 3, long: 3, ..Usage::default() });
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use model::{Interval, NamespaceName, PartitionKey};
-use split::{Digest, PostSplit, SplitId, State};
+use split::{CoverLayout, PostSplit, SplitId, State};
 use store::Enumerate;
 
 use super::records::Stored;
@@ -81,7 +81,7 @@ impl Splits {
                 let origin = record.pre_split_data.digest.map_or(0, |digest| digest.bytes);
                 summary.origin_bytes += origin;
                 summary.largest_origin_bytes = summary.largest_origin_bytes.max(origin);
-                let largest = targets().map(|target| target.bytes).max().unwrap_or(0);
+                let largest = targets().map(|target| target.stored_bytes).max().unwrap_or(0);
                 summary.largest_target_bytes = summary.largest_target_bytes.max(largest);
             }
         }
@@ -167,8 +167,9 @@ impl Splits {
             request.after = page.partitions.last().cloned();
             for partition in page.partitions {
                 let (from, interval) = (request.table.clone(), Interval::ALL);
-                let part = Part { table: from, partition: partition.clone(), interval, consistency };
-                let mut pages = Pages::behind(&self.store, part, &Digest::default());
+                let layout = CoverLayout::Rows;
+                let part = Part { table: from, partition: partition.clone(), interval, consistency, layout };
+                let mut pages = Pages::all(&self.store, part);
                 let mut bytes = 0;
                 while let Some(page) = pages.next().await? {
                     bytes += page.bytes;

@@ -1,7 +1,7 @@
 //! Splitting wide partitions: found by reads, copied into small ones, proven equal.
 //!
 //! `detect` is what reads do, `records` is the durable state. A worker (`worker`) takes what is due: `begin` makes sure that
-//! the origin can change no more, `plan`, `copy` and `verify` are the steps of an attempt, `recheck` compares again later,
+//! the origin can change no more, `plan`, `copy` (with `pack`) and `verify` are the steps of an attempt, `recheck` compares again later,
 //! `retire` takes out of use and deletes. `verbs` and `list` are what operators ask for. What is decided is in the crate
 //! `split`, which is pure; here it is done.
 //!
@@ -19,6 +19,7 @@ mod expire;
 mod held;
 mod list;
 mod metrics;
+mod pack;
 mod plan;
 mod recheck;
 mod records;

@@ -1,10 +1,11 @@
 //! The first step: read all of the origin, once, and decide how to cut it.
 
-use split::{Digest, Digester, Phase, Profile, Reason, Usage, Why, plan};
+use split::{CoverLayout, Digest, Digester, Phase, Profile, Reason, Usage, Why, plan};
 
 use super::attempt::Attempt;
 use super::detect::Seen;
 use super::held::{Held, Stop};
+use super::pack::Sampler;
 use super::scan::{Pages, Part};
 
 impl Attempt<'_> {
@@ -15,8 +16,9 @@ impl Attempt<'_> {
             partition: held.id.partition.clone(),
             interval: self.interval,
             consistency: self.dataset.namespace.spec.consistency,
+            layout: CoverLayout::Rows,
         };
-        Pages::behind(&self.splits.store, part, digest).by(self.splits.limits.page_bytes)
+        Pages::behind(&self.splits.store, part, digest, self.splits.limits.page_bytes)
     }
 
     /// Reads the origin and plans.
@@ -27,6 +29,7 @@ impl Attempt<'_> {
         let (digest, mut profile) = resumed.zip(profile).unwrap_or_default();
         let mut pages = self.origin(held, &digest);
         let mut digester = Digester::new(self.key, digest);
+        let mut sampler = Sampler::new(self.splits.store.is_remote());
         while let Some(page) = pages.next().await? {
             for row in page.rows.iter() {
                 if !digester.add(&row) || !self.is_of_origin(&row, &held.id.partition) {
@@ -34,6 +37,7 @@ impl Attempt<'_> {
                 }
                 profile.add(&row);
             }
+            sampler.look(&page.rows, &mut profile);
             self.read(page.bytes).await?;
             self.checkpoint(held, (Phase::Plan, 0), || (digester.digest(), Some(profile.clone()))).await?;
         }
@@ -50,9 +54,11 @@ impl Attempt<'_> {
     async fn decide(&self, held: &mut Held<'_>, digest: Digest, profile: &Profile) -> Result<(), Stop> {
         let spec = &self.dataset.namespace.spec.split;
         let spreads = self.splits.store.spreads().await?;
-        let usage = Usage { spreads, ..self.splits.detector.usage(&self.origin_key(held)) };
+        let is_remote = self.splits.store.is_remote();
+        let usage = Usage { spreads, is_remote, ..self.splits.detector.usage(&self.origin_key(held)) };
         let refused = |reason| Stop::Rejected(refusal(reason, profile, spec));
-        let cut = plan(profile, &spec.wish(), &usage).map_err(refused)?;
+        let wish = spec.wish(held.record().asked_layout);
+        let cut = plan(profile, &wish, &usage).map_err(refused)?;
         let server = self.splits.catalog.me.id();
         let at = self.splits.moment(&server);
         held.write(held.record().planned(digest, &cut, &self.layout.shape, at)).await

@@ -22,11 +22,19 @@ impl Splits {
         let (mut origin, copied) = attempt.both(held, &targets).await?;
         let mut stragglers = Vec::new();
         if copied.as_ref() != Some(&origin) {
-            // A second look, row by row: what was only late is gone by now.
-            let found = differences(&mut attempt, held, &targets).await?;
+            // A second look, row by row: what was only late is gone by now. Of what cannot be read there is none.
+            let found = match differences(&mut attempt, held, &targets).await {
+                Err(Stop::Failed(why)) if why.code == Reason::Misplaced => {
+                    return self.differs(held, &origin, None, &[]).await;
+                }
+                found => found?,
+            };
             match late_rows(&found, held, &origin) {
                 Some(late) => stragglers = late,
                 None => return self.differs(held, &origin, copied.as_ref(), &found).await,
+            }
+            if targets.packing.is_some() && !stragglers.is_empty() {
+                return self.make_anew(held, &origin, stragglers.len()).await;
             }
             attempt.copy_after(held, &targets, &stragglers).await?;
             let (now, copied) = attempt.both(held, &targets).await?;
@@ -49,6 +57,19 @@ impl Splits {
             next.post_split_data.map(|post| split::PostSplit { digest: Some(origin), ..post });
         held.write(next).await?;
         Ok(true)
+    }
+
+    /// Rows came late to the origin of packed targets. No chunk can take them, so the targets are made anew.
+    async fn make_anew(&self, held: &mut Held<'_>, origin: &Digest, late: usize) -> Result<bool, Stop> {
+        let server = self.catalog.me.id();
+        let at = self.moment(&server);
+        let message = format!("{late} rows came late to the origin of packed targets, which are made anew");
+        tracing::warn!(split = %held.id, "{message}");
+        let recheck = Recheck { time: at.now, origin: origin.clone(), equal: false };
+        let counted = held.record().rechecked(recheck, u32::try_from(late).unwrap_or(u32::MAX), None);
+        held.write(counted.retiring_to_begin_again(None, Why::new(Reason::Straggler, message), at)).await?;
+        self.finish_retiring(held).await?;
+        Ok(false)
     }
 
     /// A difference that nobody expects: the targets are out of use from now on.
@@ -134,7 +155,7 @@ impl Attempt<'_> {
         let mut total = Some(Digest::default());
         for target in 0..targets.strategy.targets() {
             match self.read_target(held, targets, target, Digest::default()).await {
-                Ok(digest) => total = total.map(|total| total.and(&digest)),
+                Ok(read) => total = total.map(|total| total.and(&read.digest)),
                 Err(Stop::Failed(why)) if why.code == Reason::Misplaced => total = None,
                 Err(stop) => return Err(stop),
             }

@@ -28,6 +28,12 @@ impl Splits {
         Ok(())
     }
 
+    /// One that was retired to be made anew is a candidate again.
+    pub(super) async fn begin_again(&self, held: &mut Held<'_>) -> std::result::Result<(), Stop> {
+        let server = self.catalog.me.id();
+        held.write(held.record().begins_again(self.moment(&server))).await
+    }
+
     /// Tells every server that splits of a namespace went out of use, perhaps because they were found to differ; the epoch in
     /// which they know.
     pub(super) async fn publish(

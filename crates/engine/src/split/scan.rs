@@ -5,11 +5,14 @@ use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use chunk::Unpacker;
 use env::BoxFuture;
 use futures::future::{MaybeDone, maybe_done};
-use model::{Interval, Order, PartitionKey, RowKey, TableRef};
-use split::Digest;
+use model::{Interval, Order, PartitionKey, TableRef};
+use split::{CoverLayout, Digest};
 use store::{Consistency, Scan, ScanPage, Store};
+
+use crate::course::{Arrived, Course, PageRows, Wanted};
 
 /// Rows and bytes of a page.
 const PAGE_ROWS: usize = 16_384;
@@ -21,21 +24,34 @@ pub(crate) struct Part {
     pub(crate) partition: PartitionKey,
     pub(crate) interval: Interval,
     pub(crate) consistency: Consistency,
+    pub(crate) layout: CoverLayout,
+}
+
+/// The next rows of a partition.
+#[derive(Default)]
+pub(crate) struct Page {
+    pub(crate) rows: PageRows,
+    /// Logical bytes that the store read for them; of several pages that came together, the first has them all.
+    pub(crate) bytes: u64,
+    /// The same in stored rows: items, or chunks.
+    pub(crate) stored_rows: u64,
 }
 
 /// A partition that is being read.
 pub(crate) struct Pages {
     store: Arc<dyn Store>,
-    scan: Scan,
-    /// The page behind the last one, while it is being read. Dropping it ends that.
+    course: Course,
+    /// What the store gave and was not used yet.
+    arrived: Arrived,
+    unpacker: Unpacker,
+    /// The store's next answer, while it is being read. Dropping it ends that.
     ahead: Option<MaybeDone<BoxFuture<'static, store::Result<ScanPage>>>>,
-    is_over: bool,
 }
 
 impl Pages {
-    /// Begins behind what `digest` holds.
-    pub(crate) fn behind(store: &Arc<dyn Store>, part: Part, digest: &Digest) -> Self {
-        let Part { table, partition, interval, consistency } = part;
+    /// Begins behind what `digest` holds; by pages of so many bytes.
+    pub(crate) fn behind(store: &Arc<dyn Store>, part: Part, digest: &Digest, page_bytes: u64) -> Self {
+        let Part { table, partition, interval, consistency, layout } = part;
         let from = digest.first.as_ref().and_then(split::Key::to_row_key);
         let scan = Scan {
             table,
@@ -44,43 +60,54 @@ impl Pages {
             interval,
             from: from.map_or(Bound::Unbounded, Bound::Excluded),
             rows_max: PAGE_ROWS,
-            bytes_max: PAGE_BYTES,
+            bytes_max: page_bytes,
             consistency,
             hedge_after: None,
             ahead: false,
         };
-        Self { store: Arc::clone(store), scan, ahead: None, is_over: false }
+        Self {
+            store: Arc::clone(store),
+            course: Course::new(scan, layout),
+            arrived: Arrived::default(),
+            unpacker: Unpacker::default(),
+            ahead: None,
+        }
     }
 
-    /// By pages of so many bytes.
-    pub(crate) fn by(mut self, page_bytes: u64) -> Self {
-        self.scan.bytes_max = page_bytes;
-        self
+    /// The same from one end to the other.
+    pub(crate) fn all(store: &Arc<dyn Store>, part: Part) -> Self {
+        Self::behind(store, part, &Digest::default(), PAGE_BYTES)
     }
 
     /// The next page; none at the end.
-    pub(crate) async fn next(&mut self) -> store::Result<Option<ScanPage>> {
-        if self.is_over {
-            return Ok(None);
+    pub(crate) async fn next(&mut self) -> store::Result<Option<Page>> {
+        let mut page = Page::default();
+        loop {
+            if let Some(rows) = self.arrived.next(&mut self.unpacker, None)? {
+                return Ok(Some(Page { rows, ..page }));
+            }
+            let mut next = match self.ahead.take() {
+                Some(ahead) => ahead,
+                None if self.course.goes_on() => maybe_done(self.ask(false)),
+                None => return Ok(None),
+            };
+            (&mut next).await;
+            let Some(answer) = Pin::new(&mut next).take_output().transpose()? else { return Ok(None) };
+            page.bytes += answer.bytes;
+            page.stored_rows += answer.rows.len() as u64;
+            self.arrived = self.course.take(answer)?;
+            if self.course.goes_on() {
+                let mut ahead = maybe_done(self.ask(true));
+                // Asked once, a store is at work.
+                let _begun = futures::poll!(&mut ahead);
+                self.ahead = Some(ahead);
+            }
         }
-        let mut next = self.ahead.take().unwrap_or_else(|| maybe_done(self.ask(false)));
-        (&mut next).await;
-        let Some(page) = Pin::new(&mut next).take_output().transpose()? else { return Ok(None) };
-        self.is_over = !page.more;
-        let Some(last) = page.rows.last() else { return Ok(None) };
-        let key: RowKey = last.key;
-        self.scan.from = Bound::Excluded(key);
-        if !self.is_over {
-            let mut ahead = maybe_done(self.ask(true));
-            // Asked once, a store is at work.
-            let _begun = futures::poll!(&mut ahead);
-            self.ahead = Some(ahead);
-        }
-        Ok(Some(page))
     }
 
-    fn ask(&self, ahead: bool) -> BoxFuture<'static, store::Result<ScanPage>> {
-        let (store, scan) = (Arc::clone(&self.store), Scan { ahead, ..self.scan.clone() });
+    fn ask(&mut self, ahead: bool) -> BoxFuture<'static, store::Result<ScanPage>> {
+        let scan = self.course.ask(Wanted { rows: PAGE_ROWS, rows_max: PAGE_ROWS }, ahead);
+        let store = Arc::clone(&self.store);
         Box::pin(async move { store.scan(scan).await })
     }
 }

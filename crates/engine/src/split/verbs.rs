@@ -9,7 +9,7 @@ use super::list::{no_slice, shown};
 use super::records::{Stored, changed};
 use super::splits::{Splits, layout_of};
 use crate::catalog::{Dataset, Known, SplitsChange};
-use crate::request::Split;
+use crate::request::{Split, SplitAsk};
 use crate::view::Cause;
 use crate::{Error, Reason, Result};
 
@@ -36,7 +36,7 @@ impl Splits {
         &self,
         name: &NamespaceName,
         (table, partition): (&str, &PartitionKey),
-        validate_only: bool,
+        asked: SplitAsk,
         cause: &Cause,
     ) -> Result<Split> {
         let dataset = self.catalog.find_or_look(name).await?;
@@ -63,12 +63,13 @@ impl Splits {
         let server = self.catalog.me.id();
         let at = self.moment(&server);
         match self.catalog.split_record(&id).await? {
-            Some(stored) => self.want_again(&id, stored, validate_only, cause).await,
+            Some(stored) => self.want_again(&id, stored, asked, cause).await,
             None => {
                 let end = layout.bucket_interval(partition.time_bucket).end();
                 let origin = Origin { id: id.clone(), end, bytes_read: None };
                 let fresh = Record::candidate(origin, true, Some(by_hand(cause)), at);
-                if validate_only {
+                let fresh = Record { asked_layout: asked.layout, ..fresh };
+                if asked.validate_only {
                     return Ok(shown(Stored { record: fresh, version: store::MetaVersion(0) }));
                 }
                 let made = self.catalog.make_split(&id, fresh).await?;
@@ -78,30 +79,35 @@ impl Splits {
         }
     }
 
-    /// Tries again what failed, was rejected or retired.
+    /// Tries again what failed, was rejected or retired; makes a completed one anew where a layout is asked for.
     pub(crate) async fn retry(
         &self,
         name: &NamespaceName,
         id: &str,
-        validate_only: bool,
+        asked: SplitAsk,
         cause: &Cause,
     ) -> Result<Split> {
         let dataset = self.catalog.find_or_look(name).await?;
         let (id, stored) = self.stored(&dataset, id).await?;
-        self.want_again(&id, stored, validate_only, cause).await
+        self.want_again(&id, stored, asked, cause).await
     }
 
     async fn want_again(
         &self,
         id: &SplitId,
         stored: Stored,
-        validate_only: bool,
+        asked: SplitAsk,
         cause: &Cause,
     ) -> Result<Split> {
         let server = self.catalog.me.id();
-        let again = stored.record.wanted_again(by_hand(cause), self.moment(&server));
+        let at = self.moment(&server);
+        if stored.record.state == State::Completed && asked.layout.is_some() {
+            let anew = stored.record.retiring_to_begin_again(asked.layout, by_hand(cause), at);
+            return self.take_out_of_use(id, stored, anew, asked.validate_only, cause).await;
+        }
+        let again = stored.record.wanted_again(asked.layout, by_hand(cause), at);
         let Some(again) = again else { return Err(refused(id, stored.record.state)) };
-        self.change(id, stored, again, validate_only).await
+        self.change(id, stored, again, asked.validate_only).await
     }
 
     async fn change(&self, id: &SplitId, stored: Stored, next: Record, validate_only: bool) -> Result<Split> {
@@ -130,10 +136,21 @@ impl Splits {
         }
         let server = self.catalog.me.id();
         let retiring = stored.record.retiring(by_hand(cause), self.moment(&server));
-        let split = self.change(&id, stored, retiring, validate_only).await?;
+        self.take_out_of_use(&id, stored, retiring, validate_only, cause).await
+    }
+
+    async fn take_out_of_use(
+        &self,
+        id: &SplitId,
+        stored: Stored,
+        retiring: Record,
+        validate_only: bool,
+        cause: &Cause,
+    ) -> Result<Split> {
+        let split = self.change(id, stored, retiring, validate_only).await?;
         if !validate_only {
             // Audited, and known by all; a worker does the rest.
-            self.publish(name, dataset.namespace.incarnation, false, Some(cause)).await?;
+            self.publish(&id.namespace, id.incarnation, false, Some(cause)).await?;
         }
         Ok(split)
     }
@@ -226,7 +243,9 @@ fn by_hand(cause: &Cause) -> Why {
 
 fn refused(id: &SplitId, state: State) -> Error {
     let message = match state {
-        State::Completed => format!("{id} is completed; retire it first to split it again"),
+        State::Completed => {
+            format!("{id} is completed; ask for a layout to make it anew, or retire it first")
+        }
         State::Expired => format!("the slice of {id} was dropped; there is nothing left to split"),
         state if state.is_attempt() => format!("{id} is being split; see `braid split watch`"),
         state => format!("{id} is {}; only a completed split can be compared or retired", state.as_str()),

@@ -1,6 +1,7 @@
 //! The last step: read the targets back from the store, and beside them the origin again. Completed only if all are equal.
 
-use split::{Digest, Digester, Phase, Reason, TargetPartition, Why};
+use split::{CoverLayout, Digest, Digester, Phase, Reason, TargetPartition, Why};
+use store::ErrorKind;
 
 use super::attempt::{Attempt, READS_PER_WRITE, Targets};
 use super::compare::first_difference;
@@ -8,6 +9,23 @@ use super::copy::{changed, shown};
 use super::held::{Held, Stop};
 use super::plan::misplaced;
 use super::scan::{Pages, Part};
+
+/// What a target holds.
+#[derive(Default)]
+pub(super) struct ReadBack {
+    pub(super) digest: Digest,
+    /// As the store has it.
+    stored_rows: u64,
+    stored_bytes: u64,
+}
+
+/// A target that is damaged does not hold what it should; any other failure says nothing of it.
+pub(super) fn unreadable(error: store::Error) -> Stop {
+    if error.kind() != ErrorKind::Corrupt {
+        return error.into();
+    }
+    Stop::Failed(Why::new(Reason::Misplaced, format!("a target cannot be read: {error}")))
+}
 
 impl<'a> Attempt<'a> {
     /// Verifies and completes.
@@ -66,19 +84,19 @@ impl<'a> Attempt<'a> {
         let mut partitions = done.as_ref().map(|post| post.partitions.clone()).unwrap_or_default();
         let mut total = done.and_then(|post| post.digest).unwrap_or_default();
         let first = resumed.as_ref().map_or(0, |found| found.target as usize);
-        let mut begun = resumed.map(|found| found.digest).unwrap_or_default();
+        // How many chunks were read before is not known, so a packed target is read from its beginning.
+        let begun = resumed.map(|found| found.digest).filter(|_| targets.packing.is_none());
+        let mut begun = begun.unwrap_or_default();
         for target in first..targets.strategy.targets() {
-            let digest = self.read_target(held, targets, target, std::mem::take(&mut begun)).await?;
-            let event_bucket = targets.partition(&held.id.partition, target).event_bucket;
-            let (rows, bytes) = (digest.rows, digest.bytes);
+            let read = self.read_target(held, targets, target, std::mem::take(&mut begun)).await?;
             partitions.push(TargetPartition {
-                event_bucket,
-                rows,
-                bytes,
-                stored_rows: rows,
-                stored_bytes: bytes,
+                event_bucket: targets.partition(&held.id.partition, target).event_bucket,
+                rows: read.digest.rows,
+                bytes: read.digest.bytes,
+                stored_rows: read.stored_rows,
+                stored_bytes: read.stored_bytes,
             });
-            total = total.and(&digest);
+            total = total.and(&read.digest);
             // Together with the checkpoint that says which target comes next.
             let read_back = held.record().read_back(total.clone(), partitions.clone());
             let next = (Phase::VerifyTargets, target + 1);
@@ -96,10 +114,14 @@ impl<'a> Attempt<'a> {
         targets: &Targets,
         target: usize,
         digest: Digest,
-    ) -> Result<Digest, Stop> {
+    ) -> Result<ReadBack, Stop> {
         let mut pages = self.target(held, targets, target, &digest);
+        let mut read =
+            ReadBack { stored_rows: digest.rows, stored_bytes: digest.bytes, ..ReadBack::default() };
         let mut digester = Digester::new(self.key, digest);
-        while let Some(page) = pages.next().await? {
+        while let Some(page) = pages.next().await.map_err(unreadable)? {
+            read.stored_rows += page.stored_rows;
+            read.stored_bytes += page.bytes;
             for row in page.rows.iter() {
                 let (time, buckets) = (row.event_time.nanos(), self.layout.shape.buckets_per_id);
                 let belongs = targets.strategy.target_of(time, row.event_id, buckets) == target
@@ -114,7 +136,7 @@ impl<'a> Attempt<'a> {
                 self.checkpoint(held, (Phase::VerifyTargets, target), || (digester.digest(), None)).await?;
             }
         }
-        Ok(digester.digest())
+        Ok(ReadBack { digest: digester.digest(), ..read })
     }
 
     /// One target, from where `digest` stands. All of it, whatever time its rows have: none may be there that does not belong.
@@ -124,8 +146,13 @@ impl<'a> Attempt<'a> {
             partition: targets.partition(&held.id.partition, target),
             interval: model::Interval::ALL,
             consistency: self.dataset.namespace.spec.consistency,
+            layout: match targets.packing {
+                None => CoverLayout::Rows,
+                // As many chunks at once as there may be.
+                Some(_) => CoverLayout::Packed { rows_per_chunk: 1 },
+            },
         };
-        Pages::behind(&self.splits.store, part, digest).by(self.splits.limits.page_bytes)
+        Pages::behind(&self.splits.store, part, digest, self.splits.limits.page_bytes)
     }
 
     /// Reads the origin again while the targets are read. Whoever takes over in between reads it by [`Self::origin_again`].

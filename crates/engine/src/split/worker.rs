@@ -119,6 +119,7 @@ impl Splits {
             State::Planning | State::Planned | State::Copying | State::Verifying => self.attempt(held).await,
             State::Completed => self.recheck(held).await.map(|_| ()),
             State::Retiring => self.finish_retiring(held).await,
+            State::Retired if held.record().again => self.begin_again(held).await,
             State::Retired | State::Rejected | State::Expired => Ok(()),
         }
     }

@@ -6,7 +6,6 @@
 use ::tune::{Counted, Observation, SAMPLE_ENTRIES_MAX, Walk};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use model::{HistogramQuality, Layout, PartitionKey, SizeHistogram};
-use split::Digest;
 use store::{Effort, Enumerate, ErrorKind, Histogram, HistogramSource};
 
 use super::records::{Kept, OBSERVATIONS_KEPT, incarnation};
@@ -225,8 +224,9 @@ impl Tuner {
             partition: partition.clone(),
             interval,
             consistency: of.consistency,
+            layout: split::CoverLayout::Rows,
         };
-        let mut pages = Pages::behind(&self.catalog.store, part, &Digest::default());
+        let mut pages = Pages::all(&self.catalog.store, part);
         let mut bytes = 0;
         while let Some(page) = pages.next().await? {
             bytes += page.bytes;

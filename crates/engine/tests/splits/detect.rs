@@ -58,7 +58,11 @@ async fn nobody_looks_where_the_policy_is_off_and_nobody_splits_where_it_is_manu
     let wide = world.engine.wide_partitions(&name(), None, false, 10).await.unwrap();
     assert_eq!(wide.len(), 1);
     assert!(wide[0].bytes > 256 << 10);
-    world.engine.create_split(&name(), crate::world::TABLE, &wide[0].partition, false).await.unwrap();
+    world
+        .engine
+        .create_split(&name(), crate::world::TABLE, &wide[0].partition, engine::SplitAsk::default())
+        .await
+        .unwrap();
     world.work().await;
     assert_eq!(world.state("hot").await, State::Completed);
 }

@@ -44,7 +44,9 @@ async fn all(world: &World, asked: RowsAsked) -> (Found, usize) {
 
 /// A wide partition that was split, and many small ones.
 async fn world() -> World {
-    let world = World::new(by_hash()).await;
+    // As they are stored: chunks, where targets are packed.
+    let split = engine::SplitSpec { layout: engine::SplitLayout::Rows, ..by_hash().split };
+    let world = World::new(engine::NamespaceSpec { split, ..by_hash() }).await;
     world.fill("hot", 1_600).await;
     world.write((0..700).map(|number| event(&format!("s{number}"), 7, number, 8)).collect()).await;
     world.read("hot").await;

@@ -29,16 +29,19 @@ async fn a_wide_partition_is_copied_by_time_and_proven_equal() {
     // About 800 KB into targets of about 64 KiB.
     assert!((10..=16).contains(&post.partitions.len()), "{}", post.partitions.len());
     assert!(post.partitions.iter().all(|target| target.bytes < 100_000), "{:?}", post.partitions);
-    let mut rows = 0;
     for target in &post.partitions {
-        rows += world.target("hot", target.event_bucket).await.len();
+        let stored = world.target("hot", target.event_bucket).await;
+        let bytes: u64 = stored.iter().map(model::Row::logical_bytes).sum();
+        assert_eq!((target.stored_rows, target.stored_bytes), (stored.len() as u64, bytes));
     }
-    assert_eq!(rows, 400);
+    assert_eq!(post.partitions.iter().map(|target| target.rows).sum::<u64>(), 400);
     // Reads stay where they were.
     assert_eq!(world.read("hot").await.len(), before.len());
     let summary = world.engine.split_summary(&name()).await.unwrap();
     assert_eq!(summary.states, [(State::Completed, 1)]);
-    assert_eq!(summary.origin_bytes, summary.doubled_bytes);
+    if crate::LAYOUT == engine::SplitLayout::Rows {
+        assert_eq!(summary.origin_bytes, summary.doubled_bytes);
+    }
     assert!(summary.largest_target_bytes < summary.largest_origin_bytes / 8);
 }
 
@@ -53,7 +56,7 @@ async fn by_hash_the_targets_are_the_published_ones_and_keep_write_times() {
     let written = (crate::world::START + 3_000) * 1_000_000;
     for target in 0..u32::from(strategy.target_event_buckets) {
         let rows = world.target("hot", target).await;
-        assert!(rows.len() > 5, "{}", rows.len());
+        assert!(!rows.is_empty());
         assert!(rows.iter().all(|row| row.write_time >= written && row.write_time < written + 1_000_000));
     }
 }
@@ -82,14 +85,14 @@ async fn a_retired_split_loses_its_targets_and_is_left_alone_until_somebody_asks
     world.engine.retire_split(&name(), &id("hot"), false).await.unwrap();
     world.work().await;
     assert_eq!(world.state("hot").await, State::Retired);
-    assert!(world.target("hot", 0).await.len() > 10, "for a while they stay");
+    assert!(!world.target("hot", 0).await.is_empty(), "for a while they stay");
     world.pass(11 * 60 * SECOND).await;
     world.work().await;
     assert_eq!(world.target("hot", 0).await, []);
     world.read("hot").await;
     world.work().await;
     assert_eq!(world.state("hot").await, State::Retired);
-    world.engine.create_split(&name(), TABLE, &partition("hot"), false).await.unwrap();
+    world.engine.create_split(&name(), TABLE, &partition("hot"), engine::SplitAsk::default()).await.unwrap();
     world.work().await;
     let again = world.split("hot").await.record;
     assert_eq!((again.state, again.attempt), (State::Completed, 2));

@@ -83,7 +83,9 @@ async fn a_difference_is_confirmed_listed_with_both_sides_and_takes_the_split_ou
         assert!(listed.iter().all(|mismatch| mismatch.split == id("hot")), "{kind:?} {listed:?}");
         let named = String::from_utf8_lossy(row.key.event_id.as_bytes()).into_owned();
         let sides = listed.iter().flat_map(|mismatch| [&mismatch.origin.first, &mismatch.target.first]);
-        assert!(sides.flatten().any(|side| side.contains(&named)), "{kind:?} {listed:?}");
+        let is_named = sides.flatten().any(|side| side.contains(&named));
+        // Of a chunk that cannot be read nobody knows which rows it had.
+        assert!(is_named || crate::LAYOUT == engine::SplitLayout::Packed, "{kind:?} {listed:?}");
         let refused = world.engine.advance_read_mode(&name(), false).await.unwrap_err();
         assert_eq!(refused.reason(), Reason::ReadModeGateFailed);
         assert!(refused.to_string().contains("max_differ_bytes is "), "{refused}");

@@ -21,7 +21,7 @@ async fn one_giant_event_is_indivisible() {
     world.pass(4 * HOUR).await;
     assert_eq!(rejected(&world, "giant").await, split::Reason::Indivisible);
     // Asked for again, it is looked at again.
-    world.engine.retry_split(&name(), &id("giant"), false).await.unwrap();
+    world.engine.retry_split(&name(), &id("giant"), engine::SplitAsk::default()).await.unwrap();
     assert_eq!(rejected(&world, "giant").await, split::Reason::Indivisible);
 }
 
@@ -29,15 +29,26 @@ async fn one_giant_event_is_indivisible() {
 async fn what_is_not_wide_is_refused_by_hand_too() {
     let world = World::new(spec()).await;
     world.fill("small", 20).await;
-    let early = world.engine.create_split(&name(), TABLE, &partition("small"), false).await.unwrap_err();
+    let early = world
+        .engine
+        .create_split(&name(), TABLE, &partition("small"), engine::SplitAsk::default())
+        .await
+        .unwrap_err();
     assert_eq!(early.reason(), Reason::SplitNotImmutable);
     world.pass(4 * HOUR).await;
-    world.engine.create_split(&name(), TABLE, &partition("small"), false).await.unwrap();
+    world
+        .engine
+        .create_split(&name(), TABLE, &partition("small"), engine::SplitAsk::default())
+        .await
+        .unwrap();
     assert_eq!(rejected(&world, "small").await, split::Reason::NotWide);
-    let twice = world.engine.create_split(&name(), "data_19990101", &partition("small"), false).await;
+    let twice = world
+        .engine
+        .create_split(&name(), "data_19990101", &partition("small"), engine::SplitAsk::default())
+        .await;
     assert_eq!(twice.unwrap_err().reason(), Reason::SliceNotFound);
     let beyond = model::PartitionKey { event_bucket: 7, ..partition("small") };
-    assert!(world.engine.create_split(&name(), TABLE, &beyond, false).await.is_err());
+    assert!(world.engine.create_split(&name(), TABLE, &beyond, engine::SplitAsk::default()).await.is_err());
 }
 
 #[tokio::test]
@@ -132,6 +143,6 @@ async fn detections_that_name_nothing_cost_one_look() {
         Reason::SplitNotFound
     );
     assert_eq!(world.engine.get_split(&name(), "nonsense").await.unwrap_err().reason(), Reason::FieldInvalid);
-    let done = world.engine.retry_split(&name(), &id("hot"), false).await.unwrap_err();
+    let done = world.engine.retry_split(&name(), &id("hot"), engine::SplitAsk::default()).await.unwrap_err();
     assert_eq!(done.reason(), Reason::SplitRefused);
 }

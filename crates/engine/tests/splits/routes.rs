@@ -138,7 +138,7 @@ async fn a_retirement_between_two_pages_changes_the_route_and_nothing_else() {
             }
             if turn == 6 {
                 world.work().await;
-                world.engine.retry_split(&name(), &id("hot"), false).await.unwrap();
+                world.engine.retry_split(&name(), &id("hot"), engine::SplitAsk::default()).await.unwrap();
                 world.work().await;
             }
         }
@@ -161,7 +161,7 @@ async fn another_server_knows_when_it_next_looks_and_the_own_one_at_once() {
     world.engine.retire_split(&name(), &id("hot"), false).await.unwrap();
     world.during_of(&[&world.engine, &other], Box::pin(world.work())).await;
     assert!(!read().await);
-    world.engine.retry_split(&name(), &id("hot"), false).await.unwrap();
+    world.engine.retry_split(&name(), &id("hot"), engine::SplitAsk::default()).await.unwrap();
     world.during_of(&[&world.engine, &other], Box::pin(world.work())).await;
     assert_eq!(world.state("hot").await, State::Completed);
     assert!(world.read("hot").await[0].cost.targets > 0);

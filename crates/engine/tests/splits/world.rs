@@ -39,7 +39,9 @@ pub(crate) fn name() -> NamespaceName {
 /// Slices of a day, buckets of an hour, one event bucket; wide over 256 KiB, targets of 64 KiB.
 pub(crate) fn spec() -> NamespaceSpec {
     let shape = Shape { seconds_per_slice: 86_400, seconds_per_bucket: 3_600, buckets_per_id: 1 };
-    let split = SplitSpec { threshold_bytes: 256 << 10, target_bytes: 64 << 10, ..SplitSpec::default() };
+    let layout = crate::LAYOUT;
+    let split =
+        SplitSpec { threshold_bytes: 256 << 10, target_bytes: 64 << 10, layout, ..SplitSpec::default() };
     NamespaceSpec { shape, split, accept_limit: Duration::from_secs(7_200), ..NamespaceSpec::default() }
 }
 
@@ -57,7 +59,9 @@ pub(crate) fn id(series: &str) -> String {
 }
 
 pub(crate) fn event(series: &str, second: i64, number: usize, bytes: usize) -> EventInput {
-    let value = Bytes::from(format!("{number:08}").repeat(bytes / 8));
+    // By chance: what packing could shrink would need fewer targets.
+    let mut random = fastrand::Rng::with_seed(number as u64);
+    let value: Bytes = (0..bytes).map(|_| random.u8(..)).collect();
     let item = ItemInput { key: "k".to_owned(), value, ..ItemInput::default() };
     let event_id = format!("e{number:06}");
     EventInput { series: series.to_owned(), time: Some((START + second, 0)), event_id, items: vec![item] }
@@ -149,10 +153,17 @@ impl World {
 
     /// A worker of a server that dies at its call of the store after so many; whether it came to that.
     pub(crate) async fn die_after(&self, calls: usize, when: When) -> bool {
+        self.die_after_with(SplitLimits::default(), calls, when).await
+    }
+
+    /// The same with other limits.
+    pub(crate) async fn die_after_with(&self, splits: SplitLimits, calls: usize, when: When) -> bool {
         let doom = Doom::after(usize::MAX, when);
         let seen: Arc<dyn Store> = Arc::clone(&self.store) as Arc<dyn Store>;
         let layered = Arc::new(Layered::new(seen, doom.clone()));
-        let engine = Engine::open(layered, self.env()).await.unwrap();
+        let member = Member { alone: true, ..Member::default() };
+        let options = Options { splits, member, ..Options::default() };
+        let engine = Engine::open_with(layered, self.env(), options).await.unwrap();
         doom.allow(calls);
         let work = async { while engine.work_on_splits().await.unwrap() {} };
         tokio::select! {
@@ -273,11 +284,20 @@ impl World {
         TableRef { namespace: name(), incarnation: 1, name: name_of }
     }
 
-    /// The rows of a target.
+    /// The rows of the origin.
+    pub(crate) async fn origin(&self, series: &str) -> Vec<model::Row> {
+        let table = TableRef { name: TableName::new(TABLE).unwrap(), ..Self::wide_table() };
+        self.stored(table, partition(series)).await
+    }
+
+    /// The stored rows of a target.
     pub(crate) async fn target(&self, series: &str, event_bucket: u32) -> Vec<model::Row> {
-        let partition = PartitionKey { event_bucket, ..partition(series) };
+        self.stored(Self::wide_table(), PartitionKey { event_bucket, ..partition(series) }).await
+    }
+
+    async fn stored(&self, table: TableRef, partition: PartitionKey) -> Vec<model::Row> {
         let scan = Scan {
-            table: Self::wide_table(),
+            table,
             partition,
             order: Order::OldestFirst,
             interval: Interval::ALL,

@@ -2,9 +2,10 @@
 
 use api::admin::v1 as wire;
 use api::convert::{
-    SplitsAsked, new_split, one_or_all, split_named, split_to_wire, splits_request, splits_response,
+    SplitsAsked, layout_asked, new_split, one_or_all, split_named, split_to_wire, splits_request,
+    splits_response,
 };
-use engine::{Engine, Result as Answer};
+use engine::{Engine, Result as Answer, SplitAsk};
 use model::NamespaceName;
 use tonic::{Request, Response, Status};
 
@@ -29,8 +30,9 @@ impl Splits {
         let (metadata, _, request) = request.into_parts();
         let engine = self.host.because(&metadata, &request.reason)?;
         let (validate_only, reason) = (request.validate_only, request.reason.clone());
+        let asked = SplitAsk { layout: layout_asked(&request.layout)?, validate_only };
         let (name, table, partition) = new_split(request)?;
-        let split = Box::pin(engine.create_split(&name, &table, &partition, validate_only)).await?;
+        let split = Box::pin(engine.create_split(&name, &table, &partition, asked)).await?;
         told(validate_only, "asked for", &name, &split.id, &reason);
         Ok(split_to_wire(split))
     }
@@ -39,7 +41,8 @@ impl Splits {
         let (metadata, _, request) = request.into_parts();
         let engine = self.host.because(&metadata, &request.reason)?;
         let (name, id) = split_named(&request.namespace, &request.id)?;
-        let split = Box::pin(engine.retry_split(&name, id, request.validate_only)).await?;
+        let asked = SplitAsk { layout: layout_asked(&request.layout)?, validate_only: request.validate_only };
+        let split = Box::pin(engine.retry_split(&name, id, asked)).await?;
         told(request.validate_only, "to be tried again", &name, id, &request.reason);
         Ok(split_to_wire(split))
     }

@@ -92,6 +92,7 @@ async fn what_was_never_split_is_not_found() {
         id: id.clone(),
         validate_only,
         reason: reason.clone(),
+        ..Default::default()
     };
     let verify = admin::VerifySplitRequest {
         namespace: namespace.clone(),

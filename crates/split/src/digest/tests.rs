@@ -143,6 +143,9 @@ proptest! {
         let mut resumed = Digester::new(KEY, first);
         prop_assert!(rows[cut..].iter().all(|row| resumed.add(&row.view())));
         prop_assert_eq!(&resumed.digest(), &whole);
+        let (front, back) = (digest(&rows[..cut]), digest(&rows[cut..]));
+        let oldest = front.first.clone();
+        prop_assert_eq!(whole.without(&back, oldest), front);
         let (left, right): (Vec<_>, Vec<_>) =
             rows.iter().cloned().enumerate().partition(|(at, _)| mask >> (at % 32) & 1 == 1);
         let part = |rows: Vec<(usize, Row)>| digest(&rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>());

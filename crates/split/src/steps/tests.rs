@@ -3,7 +3,7 @@
 use model::{NamespaceName, PartitionKey, SeriesId, ShapeSpec};
 
 use super::*;
-use crate::{Phase, Reason, Strategy, TargetLayout};
+use crate::{ChunkCodec, Packing, Phase, Reason, Strategy};
 
 const AT: Moment<'_> = Moment { now: 1_000, server: "s1" };
 const KEY: DigestKey = DigestKey::new([1; 32]);
@@ -22,9 +22,10 @@ fn candidate() -> Record {
 fn planned(record: &Record) -> Record {
     let plan = Plan {
         strategy: Strategy::EventBucket { target_event_buckets: 3 },
-        layout: TargetLayout::Rows,
+        packing: None,
         capped: false,
         because: "",
+        layout_because: "",
     };
     let shape = ShapeSpec::default().freeze().unwrap();
     record.planned(Digest::default(), &plan, &shape, AT)
@@ -82,9 +83,9 @@ fn failures_back_off_and_then_wait_for_somebody() {
         waits.push(record.next.map(|next| (next - AT.now) / 1_000_000_000));
     }
     assert_eq!(waits, [Some(15), Some(30), Some(60), Some(120), None]);
-    let again = record.wanted_again(Why::new(Reason::ByHand, "try"), AT).unwrap();
+    let again = record.wanted_again(None, Why::new(Reason::ByHand, "try"), AT).unwrap();
     assert_eq!((again.state, again.failures, again.due()), (State::Candidate, 0, Some(AT.now)));
-    assert!(candidate().claimed(KEY, AT).wanted_again(Why::new(Reason::ByHand, "try"), AT).is_none());
+    assert!(candidate().claimed(KEY, AT).wanted_again(None, Why::new(Reason::ByHand, "try"), AT).is_none());
 }
 
 #[test]
@@ -148,4 +149,43 @@ fn the_record_is_written_and_read_as_it_always_was() {
     let read: Vec<Record> = GOLDEN.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(read, [begun, record.clone()]);
     assert_eq!(record.id().unwrap().to_string(), "data_20260328/7/2/hot");
+}
+
+/// A packed split whose origin gained a row, and which is made anew as rows.
+fn made_anew() -> Record {
+    let plan = Plan {
+        strategy: Strategy::TimeRange { boundaries: vec![250] },
+        packing: Some(Packing { chunk_bytes: 65_536, codec: ChunkCodec::Zstd }),
+        capped: false,
+        because: "by time",
+        layout_because: "packed",
+    };
+    let shape = ShapeSpec::default().freeze().unwrap();
+    let planned = candidate().claimed(KEY, AT).planned(Digest::default(), &plan, &shape, AT);
+    let done = planned.goes_on(State::Copying, AT).goes_on(State::Verifying, AT).completed(None, AT);
+    done.retiring_to_begin_again(Some(TargetLayout::Rows), Why::new(Reason::Straggler, "late"), AT)
+}
+
+#[test]
+fn one_that_is_made_anew_begins_again_once_nobody_reads_its_targets() {
+    let retiring = made_anew();
+    let retired = retiring.retired(AT);
+    assert_eq!((retired.state, retired.next, retired.garbage.len()), (State::Retired, Some(AT.now), 1));
+    let again = retired.begins_again(AT);
+    assert_eq!((again.state, again.again, again.due()), (State::Candidate, false, Some(AT.now)));
+    assert_eq!(again.asked_layout, Some(TargetLayout::Rows));
+    assert_eq!(again.claimed(KEY, AT).attempt, 2);
+    let by_hand = retiring.retired(AT).wanted_again(None, Why::new(Reason::ByHand, "now"), AT).unwrap();
+    assert!(!by_hand.again, "it is not begun twice");
+}
+
+const PACKED: &str = include_str!("../../golden/record-packed.txt");
+
+#[test]
+fn the_record_of_a_packed_split_is_written_and_read_as_it_always_was() {
+    let record = made_anew();
+    assert_eq!(format!("{}\n", serde_json::to_string(&record).unwrap()), PACKED);
+    assert_eq!(serde_json::from_str::<Record>(PACKED.trim_end()).unwrap(), record);
+    let post = record.post_split_data.unwrap();
+    assert_eq!(post.packing(), Some(Packing { chunk_bytes: 65_536, codec: ChunkCodec::Zstd }));
 }

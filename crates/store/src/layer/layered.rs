@@ -149,6 +149,10 @@ impl<L: Layer> Store for Layered<L> {
         // Known without asking anybody, so no layer has anything to do with it.
         self.inner.spreads().await
     }
+
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
+    }
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ pub(super) const CREATE: &str = "\
 Examples:
   braid split create -n plays data_20260328/7/2/profileId:123 --reason 'slow reads'
   braid split create -n plays data_20260328/7/2/profileId:123 --validate-only
+  braid split create -n plays data_20260328/7/2/profileId:123 --layout packed   also if not wide
   braid partitions top -n plays                     where such IDs come from
 
 Whatever the policy of the namespace. Refused with SPLIT_NOT_IMMUTABLE while events of the
@@ -43,9 +44,13 @@ follow it with `braid split watch`.";
 pub(super) const RETRY: &str = "\
 Examples:
   braid split retry -n plays data_20260328/7/2/profileId:123 --reason 'disk was full'
+  braid split retry -n plays data_20260328/7/2/profileId:123 --layout rows     roll back to rows
+  braid split retry -n plays data_20260328/7/2/profileId:123 --layout packed   pack it again
 
 For one that is FAILED, REJECTED or RETIRED. It begins anew, with targets of its own. One
-that is FAILED is tried again by itself a few times, then parked until somebody asks.";
+that is FAILED is tried again by itself a few times, then parked until somebody asks.
+With --layout a COMPLETED one is taken out of use and made anew in that layout; until then
+reads come from the origin.";
 
 pub(super) const VERIFY: &str = "\
 Examples:

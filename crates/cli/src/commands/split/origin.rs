@@ -28,6 +28,7 @@ impl Origin {
             event_bucket,
             validate_only,
             reason,
+            layout: String::new(),
         }
     }
 }
@@ -67,6 +68,7 @@ mod tests {
             event_bucket: 2,
             validate_only: true,
             reason: "why".to_owned(),
+            layout: String::new(),
         };
         assert_eq!(request, expect);
         for wrong in ["", "data", "data/1/2", "data/1/2/", "data/x/2/s", "data/1/-2/s", "/1/2/s"] {

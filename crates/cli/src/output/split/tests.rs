@@ -85,6 +85,7 @@ fn verifying() -> Split {
             digest: digest(30_000, 'b'),
             partitions: vec![target],
             strategy_reason: "it is mostly read whole".to_owned(),
+            ..PostSplitData::default()
         }),
         checkpoint: Some(checkpoint),
         transitions: vec![

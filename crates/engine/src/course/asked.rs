@@ -1,0 +1,105 @@
+//! What to ask the store for next, in either layout.
+
+use std::ops::Bound;
+
+use model::{RowKey, Rows};
+use split::CoverLayout;
+use store::{Result, Scan, ScanPage};
+
+use super::arrived::Arrived;
+use super::chunks::{ChunkWalk, Window};
+
+/// Chunks that are asked for at once, at most: some megabytes of events.
+const CHUNKS_MAX: usize = 64;
+
+/// How much is wanted of the next page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    /// Rows that the read can use.
+    pub(crate) rows: usize,
+    /// Rows to ask a partition of rows for.
+    pub(crate) rows_max: usize,
+}
+
+/// A read of one partition, as far as it was asked for.
+pub(crate) struct Course {
+    /// All that is wanted.
+    scan: Scan,
+    way: Way,
+}
+
+enum Way {
+    Rows { behind: Option<RowKey>, more: bool },
+    Chunks { walk: ChunkWalk, rows_per_chunk: usize },
+}
+
+impl Course {
+    /// Everything that `scan` wants, whose limit on rows does not count.
+    pub(crate) fn new(scan: Scan, layout: CoverLayout) -> Self {
+        let way = match layout {
+            CoverLayout::Rows => Way::Rows { behind: None, more: true },
+            CoverLayout::Packed { rows_per_chunk } => {
+                let Scan { order, interval, from, .. } = &scan;
+                let window = Window { order: *order, interval: *interval, from: from.clone() };
+                let rows_per_chunk = usize::try_from(rows_per_chunk).unwrap_or(usize::MAX).max(1);
+                Way::Chunks { walk: ChunkWalk::new(window), rows_per_chunk }
+            }
+        };
+        Self { scan, way }
+    }
+
+    /// All that is wanted.
+    pub(crate) const fn scan(&self) -> &Scan {
+        &self.scan
+    }
+
+    /// Whether there may be more than what was asked for.
+    pub(crate) fn goes_on(&self) -> bool {
+        match &self.way {
+            Way::Rows { more, .. } => *more,
+            Way::Chunks { walk, .. } => walk.goes_on(),
+        }
+    }
+
+    /// What to ask for next. Its answer has to be taken before it is called again.
+    pub(crate) fn ask(&mut self, wanted: Wanted, ahead: bool) -> Scan {
+        let mut scan = Scan { ahead, ..self.scan.clone() };
+        match &mut self.way {
+            Way::Rows { behind, .. } => {
+                scan.rows_max = wanted.rows_max;
+                if let Some(behind) = behind {
+                    scan.from = Bound::Excluded(behind.clone());
+                }
+            }
+            Way::Chunks { walk, rows_per_chunk } => {
+                // One more: the first may be begun already.
+                let chunks = wanted.rows.div_ceil(*rows_per_chunk).saturating_add(1);
+                let ask = walk.ask(chunks.min(CHUNKS_MAX));
+                (scan.order, scan.interval, scan.from) = (ask.order, ask.interval, ask.from);
+                scan.rows_max = ask.chunks_max;
+            }
+        }
+        scan
+    }
+
+    /// Takes the answer.
+    pub(crate) fn take(&mut self, page: ScanPage) -> Result<Arrived> {
+        match &mut self.way {
+            Way::Rows { behind, more } => {
+                *more = page.more;
+                *behind = page.rows.last().map(|last| last.key).or_else(|| behind.take());
+                Ok(Arrived::rows(page.rows, page.more))
+            }
+            Way::Chunks { walk, .. } => {
+                let chunks = walk.take(&page)?;
+                Ok(Arrived::chunks(walk.window.clone(), chunks))
+            }
+        }
+    }
+}
+
+impl Default for Arrived {
+    fn default() -> Self {
+        Self::rows(Rows::default(), false)
+    }
+}

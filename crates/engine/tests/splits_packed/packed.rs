@@ -1,0 +1,160 @@
+//! What only packed targets have.
+
+use engine::{NamespaceSpec, SplitAsk, SplitLayout, SplitLimits, SplitSpec, SplitStrategy};
+use model::Order;
+use split::{ChunkCodec, State, TargetLayout};
+
+use crate::world::{HOUR, TABLE, World, by_hash, event, events_of, id, name, partition, request, spec};
+
+/// Events that shrink when packed, of some items each.
+async fn shrinking(spec: NamespaceSpec) -> World {
+    let world = World::new(spec).await;
+    let events = (0..2_000).map(|number| {
+        let mut event = event("hot", number / 2, usize::try_from(number).unwrap(), 8);
+        let text = format!("{{\"device\":\"tv\",\"position\":{number},\"title\":\"Arrival\"}}").repeat(3);
+        for key in ["a", "b", "payload"] {
+            event.items.push(engine::ItemInput {
+                key: key.to_owned(),
+                value: text.clone().into(),
+                ..engine::ItemInput::default()
+            });
+        }
+        event
+    });
+    world.write(events.collect()).await;
+    world.read("hot").await;
+    world.pass(4 * HOUR).await;
+    world
+}
+
+#[tokio::test]
+async fn what_shrinks_is_planned_in_stored_bytes_and_every_read_is_the_same() {
+    for spec in [spec(), by_hash()] {
+        let split = SplitSpec { strategy: spec.split.strategy, ..spec.split };
+        let read = engine::ReadSpec { mode: engine::ReadMode::On, ..spec.read };
+        let world = shrinking(NamespaceSpec { split, read, ..spec }).await;
+        let newest = events_of(&world.read("hot").await);
+        assert_eq!(newest.len(), 2_000);
+        world.work().await;
+        let record = world.split("hot").await.record;
+        assert_eq!(record.state, State::Completed, "{:?}", record.reason);
+        let post = record.post_split_data.unwrap();
+        assert_eq!((post.layout, post.codec), (TargetLayout::Packed, Some(ChunkCodec::Lz4)));
+        let logical: u64 = post.partitions.iter().map(|target| target.bytes).sum();
+        let stored: u64 = post.partitions.iter().map(|target| target.stored_bytes).sum();
+        assert!(stored < logical / 4, "{stored} of {logical}");
+        assert!(post.partitions.len() <= 5, "{}", post.partitions.len());
+        for (order, page_records) in [(Order::NewestFirst, 333), (Order::OldestFirst, 77)] {
+            let asked = engine::ReadRequest { order, page_records, ..request("hot") };
+            let pages = crate::world::pages_of(&world.engine, asked).await;
+            let mut found = events_of(&pages);
+            assert!(crate::routes::filled(&pages).all(|page| page.cost.targets > 0));
+            if order == Order::OldestFirst {
+                found.reverse();
+                found.iter_mut().for_each(|event| event.items.reverse());
+            }
+            assert!(found == newest, "{order:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_completed_split_is_made_anew_in_the_layout_that_somebody_asks_for() {
+    let world = World::wide(spec()).await;
+    world.work().await;
+    for (attempt, layout) in [(2, TargetLayout::Rows), (3, TargetLayout::Packed)] {
+        let asked = SplitAsk { layout: Some(layout), validate_only: true };
+        world.engine.retry_split(&name(), &id("hot"), asked).await.unwrap();
+        assert_eq!(world.state("hot").await, State::Completed, "nothing was changed");
+        let asked = SplitAsk { layout: Some(layout), validate_only: false };
+        let retiring = world.engine.retry_split(&name(), &id("hot"), asked).await.unwrap();
+        assert_eq!(retiring.record.state, State::Retiring);
+        world.work().await;
+        let record = world.split("hot").await.record;
+        assert_eq!((record.state, record.attempt), (State::Completed, attempt), "{:?}", record.reason);
+        assert_eq!(record.post_split_data.unwrap().layout, layout);
+    }
+}
+
+#[tokio::test]
+async fn a_worker_that_dies_while_it_makes_one_anew_is_followed_by_another() {
+    for calls in 0.. {
+        let world = World::wide(spec()).await;
+        world.work().await;
+        let asked = SplitAsk { layout: Some(TargetLayout::Rows), validate_only: false };
+        world.engine.retry_split(&name(), &id("hot"), asked).await.unwrap();
+        let died = world.die_after(calls, crate::doom::When::After).await;
+        let next = world.reopened().await;
+        next.work().await;
+        let record = next.split("hot").await.record;
+        assert_eq!((record.state, record.attempt), (State::Completed, 2), "after {calls} calls");
+        if !died {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_partition_that_is_not_wide_is_packed_into_one_target_where_that_is_asked_for() {
+    let world = World::new(spec()).await;
+    world.fill("small", 20).await;
+    world.pass(4 * HOUR).await;
+    let asked = SplitAsk { layout: Some(TargetLayout::Packed), validate_only: false };
+    world.engine.create_split(&name(), TABLE, &partition("small"), asked).await.unwrap();
+    world.work().await;
+    let record = world.split("small").await.record;
+    assert_eq!(record.state, State::Completed, "{:?}", record.reason);
+    assert_eq!(record.post_split_data.unwrap().partitions.len(), 1);
+}
+
+#[tokio::test]
+async fn events_too_large_for_a_chunk_are_kept_as_rows() {
+    let world = World::new(spec()).await;
+    world.write((0..4).map(|number| event("large", 7, number, 900_000)).collect()).await;
+    world.write((0..4).map(|number| event("large", 8, 10 + number, 900_000)).collect()).await;
+    world.read("large").await;
+    world.pass(4 * HOUR).await;
+    world.work().await;
+    let record = world.split("large").await.record;
+    assert_eq!(record.state, State::Completed, "{:?}", record.reason);
+    let post = record.post_split_data.unwrap();
+    assert_eq!(post.layout, TargetLayout::Rows, "{}", post.strategy_reason);
+}
+
+/// The stored keys of all targets.
+async fn stored_keys(world: &World) -> Vec<(u32, model::RowKey)> {
+    let mut keys = Vec::new();
+    for event_bucket in 0..16 {
+        keys.extend(world.target("hot", event_bucket).await.into_iter().map(|row| (event_bucket, row.key)));
+    }
+    keys
+}
+
+/// Two workers that cut at different rows would leave chunks that overlap.
+#[tokio::test]
+async fn whoever_goes_on_cuts_the_same_chunks() {
+    for strategy in [SplitStrategy::TimeRange, SplitStrategy::EventBucket] {
+        let split = SplitSpec { strategy, layout: SplitLayout::Packed, ..spec().split };
+        let spec = NamespaceSpec { split, ..spec() };
+        let undisturbed = World::wide(spec.clone()).await;
+        undisturbed.work().await;
+        let expected = stored_keys(&undisturbed).await;
+        assert!(expected.len() > 12, "{}", expected.len());
+        for calls in (0..).step_by(3) {
+            // So slow that it writes down how far it came.
+            let slow =
+                SplitLimits { bytes_per_second: 100_000, page_bytes: 40_000, ..SplitLimits::default() };
+            let world = World::wide(spec.clone()).await;
+            world.engine.take_detections().await.unwrap();
+            let died = world.die_after_with(slow, calls, crate::doom::When::After).await;
+            let next = world.reopened().await;
+            next.work().await;
+            let record = next.split("hot").await.record;
+            assert_eq!((record.state, record.attempt), (State::Completed, 1), "after {calls} calls");
+            assert_eq!(stored_keys(&next).await, expected, "{strategy:?} after {calls} calls");
+            if !died {
+                break;
+            }
+        }
+    }
+}
