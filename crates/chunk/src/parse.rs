@@ -12,13 +12,35 @@ use crate::{Error, Header, id};
 const TOTAL: Error = Error::Malformed("a column does not add up");
 const TEXT: Error = Error::Malformed("an id or key is empty, no text, or not written in the shortest way");
 
-/// A list that ends where another begins: `ends[i - 1]..ends[i]`.
-fn between(ends: &[u32], at: usize) -> Option<Range<usize>> {
-    let start = match at.checked_sub(1) {
-        Some(before) => *ends.get(before)?,
-        None => 0,
-    };
-    Some(start as usize..*ends.get(at)? as usize)
+/// Where the entries of a list begin and end.
+#[derive(Clone, Debug)]
+enum Edges {
+    /// All have this length.
+    Every(u32),
+    /// Entry `i` lies between `[i]` and `[i + 1]`.
+    At(Vec<u32>),
+}
+
+impl Edges {
+    #[inline]
+    fn of(&self, entry: usize) -> Option<Range<usize>> {
+        match self {
+            Self::Every(length) => {
+                let (entry, length) = (u32::try_from(entry).ok()?, *length);
+                let start = entry.checked_mul(length)?;
+                Some(start as usize..start.checked_add(length)? as usize)
+            }
+            Self::At(edges) => match edges.get(entry..)? {
+                [start, end, ..] => Some(*start as usize..*end as usize),
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Whether all bytes are this one; without a branch for each.
+fn all_are(bytes: &[u8], byte: u8) -> bool {
+    bytes.iter().fold(0, |other, found| other | (found ^ byte)) == 0
 }
 
 /// Every entry has at least a byte, so a column that is too short is refused before there is room for them.
@@ -27,40 +49,50 @@ fn room<T>(column: &[u8], entries: u32) -> Result<Vec<T>, Error> {
     if column.len() < entries {
         return Err(Error::Malformed("a column has fewer bytes than entries"));
     }
-    Ok(Vec::with_capacity(entries))
+    Ok(Vec::with_capacity(entries + 1))
 }
 
 /// When events happened, and which rows they have. Newest first.
 #[derive(Clone, Debug)]
 pub struct Events {
     times: Vec<i64>,
-    ends: Vec<u32>,
+    rows: Edges,
 }
 
 impl Events {
     pub(crate) fn parse(header: &Header, body: &Body) -> Result<Self, Error> {
-        let (mut counts, mut deltas) = (Cursor(body.of(Column::ItemCounts)), Cursor(body.of(Column::Times)));
-        let mut ends = room(counts.0, header.events)?;
+        let rows = Self::parse_counts(header, body.of(Column::ItemCounts))?;
+        let mut deltas = Cursor(body.of(Column::Times));
         let mut times = room(deltas.0, header.events)?;
         let mut time = header.newest.event_time.nanos();
-        let mut end = 0_u32;
-        for event in 0..header.events {
+        for _ in 0..header.events {
             let delta = i64::try_from(deltas.varint()?).map_err(|_| TOTAL)?;
-            let count = counts.length()?;
-            if count == 0 || (event == 0 && delta != 0) {
-                return Err(TOTAL);
-            }
             time = time.checked_sub(delta).ok_or(TOTAL)?;
-            end = end.checked_add(count).ok_or(TOTAL)?;
             times.push(time);
-            ends.push(end);
         }
-        counts.end()?;
         deltas.end()?;
-        if end != header.rows || time != header.oldest.event_time.nanos() {
+        let [newest, oldest] = [&header.newest, &header.oldest].map(|key| key.event_time.nanos());
+        if (times.first(), times.last()) != (Some(&newest), Some(&oldest)) {
             return Err(TOTAL);
         }
-        Ok(Self { times, ends })
+        Ok(Self { times, rows })
+    }
+
+    fn parse_counts(header: &Header, column: &[u8]) -> Result<Edges, Error> {
+        let mut counts = Cursor(column);
+        let mut edges = room(column, header.events)?;
+        if header.events == header.rows && column.len() == header.events as usize && all_are(column, 1) {
+            return Ok(Edges::Every(1));
+        }
+        let mut end = 0_u32;
+        edges.push(end);
+        for _ in 0..header.events {
+            let count = counts.length()?;
+            end = end.checked_add(count).filter(|_| count > 0).ok_or(TOTAL)?;
+            edges.push(end);
+        }
+        counts.end()?;
+        if end == header.rows { Ok(Edges::At(edges)) } else { Err(TOTAL) }
     }
 
     /// Nanoseconds since 1970, one for each event; they do not rise.
@@ -70,15 +102,20 @@ impl Events {
 
     /// The rows of an event, as indices.
     pub fn rows(&self, event: usize) -> Option<Range<usize>> {
-        between(&self.ends, event)
+        self.rows.of(event).filter(|_| event < self.times.len())
     }
 
     /// The event of a row.
     pub fn event_of(&self, row: usize) -> usize {
-        if self.ends.last().is_some_and(|rows| *rows as usize == self.ends.len()) {
-            return row;
+        match &self.rows {
+            Edges::Every(_) => row,
+            Edges::At(edges) => edges.partition_point(|edge| *edge as usize <= row).saturating_sub(1),
         }
-        self.ends.partition_point(|end| *end as usize <= row)
+    }
+
+    /// Whether every event has one row, so that the two have the same indices.
+    pub(crate) const fn are_rows(&self) -> bool {
+        matches!(self.rows, Edges::Every(_))
     }
 }
 
@@ -86,19 +123,27 @@ impl Events {
 #[derive(Clone, Debug)]
 pub struct Ids {
     bytes: Bytes,
-    ends: Vec<u32>,
+    edges: Edges,
 }
 
 impl Ids {
     pub(crate) fn parse(header: &Header, body: &Body) -> Result<Self, Error> {
-        let (mut lengths, mut stored) =
-            (Cursor(body.of(Column::IdLengths)), Cursor(body.of(Column::IdBytes)));
-        let mut ends = room(lengths.0, header.events)?;
+        let (lengths, stored) = (body.of(Column::IdLengths), body.of(Column::IdBytes));
+        if lengths.len() == header.events as usize && all_are(lengths, 0) {
+            return Self::parse_uuids(header, stored);
+        }
+        let (mut lengths, mut stored) = (Cursor(lengths), Cursor(stored));
+        let mut edges = room(lengths.0, header.events)?;
         let mut bytes =
             Vec::with_capacity(stored.0.len() / id::PACKED_BYTES * id::TEXT_BYTES + id::TEXT_BYTES);
+        edges.push(0);
         for _ in 0..header.events {
             match lengths.length()? {
-                0 => id::unpack(stored.array()?, &mut bytes),
+                0 => {
+                    let mut text = [0; id::TEXT_BYTES];
+                    id::unpack(&stored.array()?, &mut text);
+                    bytes.extend_from_slice(&text);
+                }
                 length => {
                     let text = stored.take(length as usize)?;
                     if std::str::from_utf8(text).is_err() || id::pack(text).is_some() {
@@ -107,21 +152,38 @@ impl Ids {
                     bytes.extend_from_slice(text);
                 }
             }
-            ends.push(u32::try_from(bytes.len()).map_err(|_| TOTAL)?);
+            edges.push(u32::try_from(bytes.len()).map_err(|_| TOTAL)?);
         }
         lengths.end()?;
         stored.end()?;
-        Ok(Self { bytes: bytes.into(), ends })
+        Ok(Self { bytes: bytes.into(), edges: Edges::At(edges) })
+    }
+
+    fn parse_uuids(header: &Header, stored: &[u8]) -> Result<Self, Error> {
+        let (packed, rest) = stored.as_chunks();
+        if packed.len() != header.events as usize || !rest.is_empty() {
+            return Err(TOTAL);
+        }
+        let mut bytes = vec![0; packed.len() * id::TEXT_BYTES];
+        for (text, packed) in bytes.as_chunks_mut().0.iter_mut().zip(packed) {
+            id::unpack(packed, text);
+        }
+        Ok(Self { bytes: bytes.into(), edges: Edges::Every(id::TEXT_BYTES as u32) })
     }
 
     /// The id of an event.
     pub fn get(&self, event: usize) -> &[u8] {
-        between(&self.ends, event).and_then(|range| self.bytes.get(range)).unwrap_or_default()
+        self.edges.of(event).and_then(|range| self.bytes.get(range)).unwrap_or_default()
     }
 
     /// The same, sharing the buffer.
     pub fn shared(&self, event: usize) -> Bytes {
         self.bytes.slice_ref(self.get(event))
+    }
+
+    /// Bytes of all of them.
+    pub(crate) const fn total_bytes(&self) -> u64 {
+        self.bytes.len() as u64
     }
 }
 
@@ -153,8 +215,17 @@ impl Dictionary {
             cursor.take(length as usize)?;
             list.push(start..start + length);
         }
-        let mut cursor = Cursor(body.of(index));
-        let mut found = room(cursor.0, header.rows)?;
+        let index = Self::parse_index(header, body.of(index), list.len())?;
+        Ok(Self { bytes, entries: list, index })
+    }
+
+    fn parse_index(header: &Header, column: &[u8], entries: usize) -> Result<Vec<u32>, Error> {
+        let mut cursor = Cursor(column);
+        let mut index = room(column, header.rows)?;
+        if entries == 1 && column.len() == header.rows as usize && all_are(column, 0) {
+            index.resize(column.len(), 0);
+            return Ok(index);
+        }
         let mut next = 0_u32;
         for _ in 0..header.rows {
             let entry = cursor.length()?;
@@ -162,13 +233,19 @@ impl Dictionary {
                 return Err(Error::Malformed("a dictionary is not in the order of first use"));
             }
             next += u32::from(entry == next);
-            found.push(entry);
+            index.push(entry);
         }
         cursor.end()?;
-        if next as usize != list.len() {
-            return Err(TOTAL);
+        if next as usize == entries { Ok(index) } else { Err(TOTAL) }
+    }
+
+    /// Bytes of what all rows have.
+    pub(crate) fn total_bytes(&self) -> u64 {
+        let bytes = |entry: &Range<u32>| u64::from(entry.end - entry.start);
+        if let [only] = self.entries.as_slice() {
+            return bytes(only) * self.index.len() as u64;
         }
-        Ok(Self { bytes, entries: list, index: found })
+        self.index.iter().filter_map(|entry| self.entries.get(*entry as usize)).map(bytes).sum()
     }
 
     /// All entries: what a filter looks at once for all rows.
@@ -199,34 +276,40 @@ impl Dictionary {
 #[derive(Clone, Debug)]
 pub struct Values {
     bytes: Bytes,
-    ends: Vec<u32>,
+    edges: Edges,
 }
 
 impl Values {
     pub(crate) fn parse(header: &Header, body: &Body) -> Result<Self, Error> {
         let mut lengths = Cursor(body.of(Column::ValueLengths));
         let bytes = body.bytes.slice(body.range(Column::Values));
-        let mut ends = room(lengths.0, header.rows)?;
+        let mut edges = room(lengths.0, header.rows)?;
         let mut end = 0_u32;
+        edges.push(end);
         for _ in 0..header.rows {
             end = end.checked_add(lengths.length()?).ok_or(TOTAL)?;
-            ends.push(end);
+            edges.push(end);
         }
         lengths.end()?;
         if end as usize != bytes.len() {
             return Err(TOTAL);
         }
-        Ok(Self { bytes, ends })
+        Ok(Self { bytes, edges: Edges::At(edges) })
     }
 
     /// The value of a row.
     pub fn get(&self, row: usize) -> &[u8] {
-        between(&self.ends, row).and_then(|range| self.bytes.get(range)).unwrap_or_default()
+        self.edges.of(row).and_then(|range| self.bytes.get(range)).unwrap_or_default()
     }
 
     /// The same, sharing the buffer.
     pub fn shared(&self, row: usize) -> Bytes {
         self.bytes.slice_ref(self.get(row))
+    }
+
+    /// Bytes of all of them.
+    pub(crate) const fn total_bytes(&self) -> u64 {
+        self.bytes.len() as u64
     }
 }
 

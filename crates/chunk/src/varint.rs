@@ -5,6 +5,7 @@ use crate::Error;
 const SHORT: Error = Error::Malformed("a column ends too early");
 
 /// Appends `number`.
+#[inline]
 pub(crate) fn put(mut number: u64, to: &mut Vec<u8>) {
     while number >= 0x80 {
         to.push(number.to_le_bytes()[0] | 0x80);
@@ -58,14 +59,20 @@ impl<'a> Cursor<'a> {
     /// A number as [`put`] writes it; any other way to write it is refused, so that equal rows are equal bytes.
     #[inline]
     pub(crate) fn varint(&mut self) -> Result<u64, Error> {
-        let (&first, rest) = self.0.split_first().ok_or(SHORT)?;
-        if first < 0x80 {
-            self.0 = rest;
-            return Ok(u64::from(first));
+        match self.0 {
+            [first, rest @ ..] if *first < 0x80 => {
+                self.0 = rest;
+                Ok(u64::from(*first))
+            }
+            [first, second @ 1..0x80, rest @ ..] => {
+                self.0 = rest;
+                Ok(u64::from(first & 0x7f) | u64::from(*second) << 7)
+            }
+            _ => self.long_varint(),
         }
-        self.long_varint()
     }
 
+    #[cold]
     fn long_varint(&mut self) -> Result<u64, Error> {
         const LONG: Error = Error::Malformed("a number is not written in the shortest way");
         let mut number = 0_u64;
@@ -84,6 +91,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A number that has to be a length or an index.
+    #[inline]
     pub(crate) fn length(&mut self) -> Result<u32, Error> {
         let number = self.varint()?;
         u32::try_from(number).map_err(|_| Error::Malformed("a length does not fit in 32 bits"))
