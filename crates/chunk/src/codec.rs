@@ -1,5 +1,7 @@
 //! How a body is compressed. Contexts are kept, so that a chunk costs no more than its bytes.
 
+use bytes::Bytes;
+
 use crate::Error;
 
 /// Of sixteen parts, how many the compressed body may have at most to be worth decompressing.
@@ -40,26 +42,43 @@ impl Codec {
 pub(crate) struct Compressor {
     codec: Codec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
+    /// Room for what is compressed; what is stored is cut to its length.
+    room: Vec<u8>,
 }
 
 impl Compressor {
     pub(crate) fn new(codec: Codec) -> Self {
         // Without a context, which only a lack of memory explains, bodies are stored as they are.
         let zstd = (codec == Codec::Zstd).then(|| zstd::bulk::Compressor::new(ZSTD_LEVEL).ok()).flatten();
-        Self { codec, zstd }
+        Self { codec, zstd, room: Vec::new() }
     }
 
     /// The body as it is stored, and by which codec: not compressed where that does not pay.
-    pub(crate) fn compress(&mut self, raw: Vec<u8>) -> (Codec, Vec<u8>) {
+    pub(crate) fn compress(&mut self, raw: &[u8]) -> (Codec, Bytes) {
         let compressed = match self.codec {
             Codec::None => None,
-            Codec::Lz4 => Some(lz4_flex::block::compress(&raw)),
-            Codec::Zstd => self.zstd.as_mut().and_then(|zstd| zstd.compress(&raw).ok()),
+            Codec::Lz4 => self.lz4(raw),
+            Codec::Zstd => self.zstd(raw),
         };
-        match compressed {
-            Some(stored) if stored.len() <= raw.len() / 16 * WORTH_SIXTEENTHS => (self.codec, stored),
-            _ => (Codec::None, raw),
+        let most = raw.len() / 16 * WORTH_SIXTEENTHS;
+        match compressed.and_then(|bytes| self.room.get(..bytes)).filter(|stored| stored.len() <= most) {
+            Some(stored) => (self.codec, Bytes::copy_from_slice(stored)),
+            None => (Codec::None, Bytes::copy_from_slice(raw)),
         }
+    }
+
+    fn lz4(&mut self, raw: &[u8]) -> Option<usize> {
+        let most = lz4_flex::block::get_maximum_output_size(raw.len());
+        if self.room.len() < most {
+            self.room.resize(most, 0);
+        }
+        lz4_flex::block::compress_into(raw, &mut self.room).ok()
+    }
+
+    fn zstd(&mut self, raw: &[u8]) -> Option<usize> {
+        self.room.clear();
+        self.room.reserve(zstd::zstd_safe::compress_bound(raw.len()));
+        self.zstd.as_mut()?.compress_to_buffer(raw, &mut self.room).ok()
     }
 }
 

@@ -50,15 +50,20 @@ impl Columns {
         }
     }
 
-    /// The body, not compressed. The caller has limited the rows, so that every length fits in 32 bits.
-    pub(crate) fn join(&self) -> Vec<u8> {
+    /// Forgets everything and keeps the room.
+    pub(crate) fn clear(&mut self) {
+        self.0.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Replaces `body` by the columns, not compressed. The caller has limited the rows, so that every length fits in 32 bits.
+    pub(crate) fn join(&self, body: &mut Vec<u8>) {
         let bytes: usize = self.0.iter().map(Vec::len).sum();
-        let mut body = Vec::with_capacity(LENGTHS_BYTES + bytes);
+        body.clear();
+        body.reserve(LENGTHS_BYTES + bytes);
         for column in &self.0 {
             body.extend_from_slice(&u32::try_from(column.len()).unwrap_or(u32::MAX).to_be_bytes());
         }
         self.0.iter().for_each(|column| body.extend_from_slice(column));
-        body
     }
 }
 

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::codec::Compressor;
 use crate::column::{Column, Columns, LENGTHS_BYTES};
 use crate::varint::{put, zigzag};
-use crate::{Error, Header, Limits, id};
+use crate::{Codec, Error, Header, Limits, id};
 
 /// A chunk that is ready to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,47 +52,59 @@ pub(crate) fn fits(row: &RowView<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Packs rows, newest first and not none.
-pub(crate) fn encode<'a>(
-    rows: impl Iterator<Item = RowView<'a>> + Clone,
-    compressor: &mut Compressor,
-) -> Result<Packed, Error> {
-    let (mut count, mut logical_bytes, mut write_time) = (0_u64, 0, i64::MIN);
-    let mut ends: Option<(RowView<'a>, RowView<'a>)> = None;
-    for row in rows.clone() {
-        count += 1;
-        logical_bytes += row.logical_bytes();
-        write_time = write_time.max(row.write_time);
-        ends = Some((ends.map_or(row, |(newest, _)| newest), row));
-    }
-    let Some((newest, oldest)) = ends else { return Err(Error::Malformed("it has no rows")) };
-    // No column but values has more bytes than this allows for a row; so lengths fit in 32 bits.
-    let max = LENGTHS_BYTES as u64 + logical_bytes + 32 * count;
-    Limits::default().check(max, count)?;
-    let (columns, events) = columns(rows);
-    let raw = columns.join();
-    let number = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
-    let raw_bytes = number(raw.len());
-    let (codec, stored) = compressor.compress(raw);
-    let key = |row: RowView<'_>| -> RowKey { row.to_row().key };
-    let header = Header {
-        codec,
-        rows: u32::try_from(count).unwrap_or(u32::MAX),
-        events,
-        logical_bytes,
-        raw_bytes,
-        stored_bytes: number(stored.len()),
-        newest: key(newest),
-        oldest: key(oldest),
-        body_checksum: xxh3_64(&stored),
-    };
-    Ok(Packed { header, write_time, body: stored.into() })
+/// Makes chunks of rows; keeps its room from one to the next.
+pub(crate) struct Encoder {
+    compressor: Compressor,
+    columns: Columns,
+    body: Vec<u8>,
 }
 
-/// The columns, and how many events they have.
-fn columns<'a>(rows: impl Iterator<Item = RowView<'a>>) -> (Columns, u32) {
-    let mut to = Columns::default();
-    let (mut item_keys, mut metadata) = (BTreeMap::new(), BTreeMap::new());
+impl Encoder {
+    pub(crate) fn new(codec: Codec) -> Self {
+        Self { compressor: Compressor::new(codec), columns: Columns::default(), body: Vec::new() }
+    }
+
+    /// Packs rows, newest first and not none.
+    pub(crate) fn encode<'a>(
+        &mut self,
+        rows: impl Iterator<Item = RowView<'a>> + Clone,
+    ) -> Result<Packed, Error> {
+        let (mut count, mut logical_bytes, mut write_time) = (0_u64, 0, i64::MIN);
+        let mut ends: Option<(RowView<'a>, RowView<'a>)> = None;
+        for row in rows.clone() {
+            count += 1;
+            logical_bytes += row.logical_bytes();
+            write_time = write_time.max(row.write_time);
+            ends = Some((ends.map_or(row, |(newest, _)| newest), row));
+        }
+        let Some((newest, oldest)) = ends else { return Err(Error::Malformed("it has no rows")) };
+        // No column but values has more bytes than this allows for a row; so lengths fit in 32 bits.
+        let max = LENGTHS_BYTES as u64 + logical_bytes + 32 * count;
+        Limits::default().check(max, count)?;
+        let events = fill(rows, &mut self.columns);
+        self.columns.join(&mut self.body);
+        let number = |of: usize| u32::try_from(of).unwrap_or(u32::MAX);
+        let (codec, body) = self.compressor.compress(&self.body);
+        let key = |row: RowView<'_>| -> RowKey { row.to_row().key };
+        let header = Header {
+            codec,
+            rows: u32::try_from(count).unwrap_or(u32::MAX),
+            events,
+            logical_bytes,
+            raw_bytes: number(self.body.len()),
+            stored_bytes: number(body.len()),
+            newest: key(newest),
+            oldest: key(oldest),
+            body_checksum: xxh3_64(&body),
+        };
+        Ok(Packed { header, write_time, body })
+    }
+}
+
+/// Writes the columns; how many events they have.
+fn fill<'a>(rows: impl Iterator<Item = RowView<'a>>, to: &mut Columns) -> u32 {
+    to.clear();
+    let (mut item_keys, mut metadata) = (Known::default(), Known::default());
     let mut before: Option<RowView<'a>> = None;
     let (mut events, mut items) = (0, 0);
     for row in rows {
@@ -105,11 +117,11 @@ fn columns<'a>(rows: impl Iterator<Item = RowView<'a>>) -> (Columns, u32) {
             (events, items) = (events + 1, 0);
             let newer = before.map_or(row.event_time, |before| before.event_time);
             put(newer.nanos().abs_diff(row.event_time.nanos()), to.of(Column::Times));
-            event_id(row.event_id, &mut to);
+            event_id(row.event_id, to);
         }
         items += 1;
-        dictionary(row.item_key, &mut item_keys, &mut to, (Column::ItemKeys, Column::ItemKeyIndex));
-        dictionary(row.metadata, &mut metadata, &mut to, (Column::Metadata, Column::MetadataIndex));
+        item_keys.put(row.item_key, to, (Column::ItemKeys, Column::ItemKeyIndex));
+        metadata.put(row.metadata, to, (Column::Metadata, Column::MetadataIndex));
         put(row.value.len() as u64, to.of(Column::ValueLengths));
         let written = before.map_or(0, |before| before.write_time);
         put(zigzag(row.write_time.wrapping_sub(written)), to.of(Column::WriteTimes));
@@ -117,7 +129,7 @@ fn columns<'a>(rows: impl Iterator<Item = RowView<'a>>) -> (Columns, u32) {
         before = Some(row);
     }
     put(items, to.of(Column::ItemCounts));
-    (to, events)
+    events
 }
 
 fn event_id(event_id: &[u8], to: &mut Columns) {
@@ -133,18 +145,32 @@ fn event_id(event_id: &[u8], to: &mut Columns) {
     }
 }
 
-/// Writes which entry a row has, and the entry itself when it is met first.
-fn dictionary<'a>(
-    entry: &'a [u8],
-    known: &mut BTreeMap<&'a [u8], u64>,
-    to: &mut Columns,
-    (entries, index): (Column, Column),
-) {
-    let next = known.len() as u64;
-    let found = *known.entry(entry).or_insert(next);
-    if found == next {
-        put(entry.len() as u64, to.of(entries));
-        to.of(entries).extend_from_slice(entry);
+/// The entries of a dictionary that were met so far.
+#[derive(Default)]
+struct Known<'a> {
+    entries: BTreeMap<&'a [u8], u64>,
+    /// The one of the row before, which most rows have too.
+    last: Option<(&'a [u8], u64)>,
+}
+
+impl<'a> Known<'a> {
+    /// Writes which entry a row has, and the entry itself when it is met first.
+    fn put(&mut self, entry: &'a [u8], to: &mut Columns, (entries, index): (Column, Column)) {
+        let found = match self.last {
+            Some((last, found)) if last == entry => found,
+            _ => self.find(entry, to.of(entries)),
+        };
+        self.last = Some((entry, found));
+        put(found, to.of(index));
     }
-    put(found, to.of(index));
+
+    fn find(&mut self, entry: &'a [u8], entries: &mut Vec<u8>) -> u64 {
+        let next = self.entries.len() as u64;
+        let found = *self.entries.entry(entry).or_insert(next);
+        if found == next {
+            put(entry.len() as u64, entries);
+            entries.extend_from_slice(entry);
+        }
+        found
+    }
 }

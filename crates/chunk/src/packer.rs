@@ -1,16 +1,17 @@
 //! Where one chunk ends and the next begins: an event's rows stay together, and one that is larger than a chunk gets its own.
 
-use model::{RowView, Rows, RowsBuilder};
+use model::{RowView, RowsBuilder};
 
-use crate::codec::Compressor;
-use crate::encode::{encode, fits};
+use crate::encode::{Encoder, fits};
 use crate::{Codec, Error, Packed};
 
 /// Takes the rows of a partition, newest first, and gives chunks.
 pub struct Packer {
-    compressor: Compressor,
+    encoder: Encoder,
     chunk_bytes: u64,
     open: RowsBuilder,
+    /// Empty: where rows that stay open wait while the others go.
+    spare: RowsBuilder,
     /// Where the last event begins among the open rows.
     last_event: usize,
     /// The row before: time, event id, item key.
@@ -20,8 +21,8 @@ pub struct Packer {
 impl Packer {
     /// Makes chunks of about so many logical bytes; [`crate::CHUNK_BYTES`] is what was measured.
     pub fn new(codec: Codec, chunk_bytes: u64) -> Self {
-        let (compressor, open) = (Compressor::new(codec), RowsBuilder::default());
-        Self { compressor, chunk_bytes, open, last_event: 0, before: None }
+        let (open, spare) = (RowsBuilder::default(), RowsBuilder::default());
+        Self { encoder: Encoder::new(codec), chunk_bytes, open, spare, last_event: 0, before: None }
     }
 
     /// Whether all rows that were pushed are in chunks that were given.
@@ -54,19 +55,18 @@ impl Packer {
             packed.push(self.cut()?);
         }
         if !self.open.is_empty() {
-            packed.push({
-                let rows = self.open.finish();
-                encode(Front(&rows, 0..rows.len()), &mut self.compressor)?
-            });
+            packed.push(self.encoder.encode(front(&self.open, self.open.len()))?);
         }
         Ok(packed)
     }
 
     /// A chunk of everything before the last event, which stays open.
     fn cut(&mut self) -> Result<Packed, Error> {
-        let rows: Rows = std::mem::take(&mut self.open).finish();
-        rows.iter().skip(self.last_event).for_each(|row| self.open.push(row));
-        let packed = encode(Front(&rows, 0..self.last_event), &mut self.compressor)?;
+        let packed = self.encoder.encode(front(&self.open, self.last_event))?;
+        let staying = self.last_event..self.open.len();
+        staying.filter_map(|row| self.open.view(row)).for_each(|row| self.spare.push(row));
+        std::mem::swap(&mut self.open, &mut self.spare);
+        self.spare.clear();
         self.last_event = 0;
         Ok(packed)
     }
@@ -91,14 +91,7 @@ impl Packer {
     }
 }
 
-/// The first rows of a page.
-#[derive(Clone)]
-struct Front<'a>(&'a Rows, std::ops::Range<usize>);
-
-impl<'a> Iterator for Front<'a> {
-    type Item = RowView<'a>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.view(self.1.next()?)
-    }
+/// The first rows.
+fn front(rows: &RowsBuilder, count: usize) -> impl Iterator<Item = RowView<'_>> + Clone {
+    (0..count).filter_map(|row| rows.view(row))
 }

@@ -203,6 +203,12 @@ impl RowsBuilder {
         self.logical_bytes
     }
 
+    /// The row at `index`, looked at in place.
+    #[inline]
+    pub fn view(&self, index: usize) -> Option<RowView<'_>> {
+        self.entries.get(index).map(|entry| view(&self.buffer, entry))
+    }
+
     /// Whether the last row has this time and these ids: then `row` is another write of it.
     #[inline]
     pub fn last_is(&self, row: &RowView<'_>) -> bool {
@@ -321,6 +327,7 @@ mod tests {
             let other = Row { write_time, value: Bytes::copy_from_slice(&value), ..last.clone() };
             let mut builder = RowsBuilder::default();
             rows.iter().for_each(|row| builder.push(row.view()));
+            prop_assert_eq!(builder.view(rows.len() - 1).map(|view| view.to_row()), Some(last.clone()));
             builder.merge_into_last(other.view());
             let bytes = builder.logical_bytes();
             let merged = builder.finish();
