@@ -1,170 +1,182 @@
-"""Packed chunks, decoded from `docs/formats/chunk.md` alone: the header and body of a stored row become its rows."""
+"""The body of a packed chunk, decoded from `docs/formats/chunk.md` alone, a column at a time.
 
-import struct
-from typing import NamedTuple
+Nothing of Braid runs here. What comes out is every row of the chunk, exactly, or `Damaged` with the reason: there are no rows in part.
+"""
+
+import re
+from dataclasses import dataclass
 
 import lz4.block
+import numpy
+import pyarrow
+import pyarrow.compute
 import xxhash
 import zstandard
 
-from .refusal import Refused
+from .damage import Damaged, need
+from .header import LZ4, NONE, Header, decode_header
+from .varint import entries, lengths_of, varints
 
-ROWS_MAX = 131072
-BYTES_MAX = 80 << 20
 COLUMNS = 11
-NONE, LZ4, ZSTD = 0, 1, 2
+LENGTHS_BYTES = 4 * COLUMNS
+UUID_PACKED, UUID_TEXT = 16, 36
+UUID = re.compile(rb"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID_DIGITS = [at for at in range(UUID_TEXT) if at not in (8, 13, 18, 23)]
+# Making one costs more than a chunk; a process uses one thread for this.
+ZSTANDARD = zstandard.ZstdDecompressor()
+HEXADECIMAL = numpy.frombuffer(bytes(range(256)).hex().encode(), dtype=numpy.uint8).reshape(256, 2)
 
 
-class Row(NamedTuple):
-    event_time: int
-    event_id: bytes
-    item_key: bytes
-    value: bytes
-    metadata: bytes
-    write_time: int
+@dataclass(frozen=True)
+class Chunk:
+    """The rows of a chunk, newest first: times as numbers, the rest as columns of `large_binary`."""
 
-    def key(self):
-        return self.event_time, self.event_id, self.item_key
-
-
-class Header(NamedTuple):
-    codec: int
-    rows: int
-    events: int
-    logical_bytes: int
-    raw_bytes: int
-    stored_bytes: int
-    newest: tuple
-    oldest: tuple
-    checksum: int
-
-
-def need(holds, what):
-    if not holds:
-        raise Refused(f"a chunk is not well formed: {what}; restore the data, or read it with a newer version")
-
-
-class Reader:
-    """Bytes that are used up from the front."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, count):
-        need(self.at + count <= len(self.data), "a part ends too early")
-        self.at += count
-        return self.data[self.at - count : self.at]
-
-    def numbers(self, form):
-        return struct.unpack(">" + form, self.take(struct.calcsize(">" + form)))
-
-    def varint(self):
-        number = 0
-        for shift in range(0, 70, 7):
-            (byte,) = self.take(1)
-            number |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                need(number < 2**64 and (byte != 0 or shift == 0), "a number is not in its shortest form")
-                return number
-        raise Refused("a chunk has a number of more than 64 bits; restore the data")
-
-    def varints(self, count):
-        need(len(self.data) >= count, "a column has fewer bytes than entries")
-        numbers = [self.varint() for _ in range(count)]
-        self.end()
-        return numbers
-
-    def end(self):
-        need(self.at == len(self.data), "a part goes on behind its end")
-
-
-def decode_header(stored):
-    """What `value_metadata` of a chunk says."""
-    reader = Reader(stored)
-    mark, version, codec, flags = reader.numbers("BBBB")
-    need((mark, version, flags) == (0xC7, 1, 0) and codec in (NONE, LZ4, ZSTD), "mark, version, codec or flags")
-    sizes = reader.numbers("IIQII")
-    keys = []
-    for _ in range(2):
-        (time,) = reader.numbers("q")
-        texts = [reader.take(*reader.numbers("H")) for _ in range(2)]
-        keys.append((time, *texts))
-    header = Header(codec, *sizes, *keys, *reader.numbers("Q"))
-    need(reader.numbers("Q")[0] == xxhash.xxh3_64_intdigest(stored[: reader.at - 8]), "checksum of the header")
-    reader.end()
-    need(1 <= header.events <= header.rows <= ROWS_MAX and header.raw_bytes <= BYTES_MAX, "its sizes")
-    return header
+    header: Header
+    times: numpy.ndarray
+    parts: list
+    write_times: numpy.ndarray
 
 
 def decode(stored_header, stored_body):
-    """All rows of a chunk, newest first."""
+    """A chunk from the two columns of its stored row."""
     header = decode_header(stored_header)
-    need(len(stored_body) == header.stored_bytes, "length of the body")
-    need(xxhash.xxh3_64_intdigest(stored_body) == header.checksum, "checksum of the body")
-    rows = list(rows_of(header, columns(decompress(header, stored_body))))
-    keys = [row.key() for row in rows]
-    need(all(newer > older for newer, older in zip(keys, keys[1:])), "rows are not in order")
-    need((keys[0], keys[-1]) == (header.newest, header.oldest), "first and last row")
-    need(len({key[:2] for key in keys}) == header.events, "number of events")
-    need(sum(8 + sum(map(len, row[1:5])) for row in rows) == header.logical_bytes, "logical bytes")
-    return rows
+    need(len(stored_body) == header.stored_bytes, "its body has another length than its header says")
+    need(header.raw_bytes >= LENGTHS_BYTES, "its body is too short for its columns")
+    need(xxhash.xxh3_64_intdigest(stored_body) == header.body_checksum, "the checksum of its body does not match")
+    return rows_of(header, columns(decompress(header, stored_body)))
 
 
 def decompress(header, stored):
+    """The body as it was before compression: one block or one frame, and nothing behind it."""
+    if header.codec == NONE:
+        return stored
     try:
         if header.codec == LZ4:
             body = lz4.block.decompress(stored, uncompressed_size=header.raw_bytes)
-        elif header.codec == ZSTD:
-            body = zstandard.ZstdDecompressor().decompress(stored, max_output_size=header.raw_bytes)
         else:
-            body = stored
+            # A frame may promise more than there is; there is no room for it before it is known to be right.
+            need(zstandard.frame_content_size(stored) in (-1, header.raw_bytes), "its frame has another length than its header says")
+            body = ZSTANDARD.decompress(stored, max_output_size=header.raw_bytes, allow_extra_data=False)
     except (lz4.block.LZ4BlockError, zstandard.ZstdError) as error:
-        raise Refused(f"the body of a chunk does not decompress: {error}; restore the data") from error
-    need(len(body) == header.raw_bytes, "length of the body before compression")
+        raise Damaged(f"its body does not decompress ({error})") from None
+    need(len(body) == header.raw_bytes, "its body does not decompress to its length")
     return body
 
 
 def columns(body):
-    reader = Reader(body)
-    found = [Reader(reader.take(length)) for length in reader.numbers(f"{COLUMNS}I")]
-    reader.end()
-    return found
+    """The eleven columns, which fill the body exactly."""
+    data = numpy.frombuffer(body, dtype=numpy.uint8)
+    ends = LENGTHS_BYTES + numpy.cumsum(data[:LENGTHS_BYTES].view(">u4").astype(numpy.int64))
+    need(ends[-1] == len(data), "its columns do not fill its body")
+    return numpy.split(data[LENGTHS_BYTES:], ends[:-1] - LENGTHS_BYTES)
 
 
 def rows_of(header, found):
-    counts, deltas, id_lengths, ids, keys, key_of, metadata, metadata_of, lengths, written, values = found
-    key_list, metadata_list = entries(keys), entries(metadata)
-    key_of, metadata_of = indices(key_of, header.rows, key_list), indices(metadata_of, header.rows, metadata_list)
-    lengths, written = lengths.varints(header.rows), written.varints(header.rows)
-    counts, deltas = counts.varints(header.events), deltas.varints(header.events)
-    need(min(counts) > 0 and sum(counts) == header.rows and deltas[0] == 0, "rows of events")
-    time, at, write_time = header.newest[0], 0, 0
-    for count, delta, length in zip(counts, deltas, id_lengths.varints(header.events)):
-        time -= delta
-        event_id = ids.take(length) if length else uuid(ids.take(16))
-        for row in range(at, at + count):
-            write_time += (written[row] >> 1) ^ -(written[row] & 1)
-            write_time = (write_time + 2**63) % 2**64 - 2**63
-            value = values.take(lengths[row])
-            yield Row(time, event_id, key_list[key_of[row]], value, metadata_list[metadata_of[row]], write_time)
-        at += count
-    ids.end()
-    values.end()
+    """Columns become rows, which have to be those that the header speaks of."""
+    counts, deltas, id_lengths, id_bytes, keys, key_of, metadata, metadata_of, lengths, written, values = found
+    counts = lengths_of(counts, header.events)
+    need(counts.min() > 0 and counts.sum() == header.rows, "its events do not have all of its rows")
+    times = event_times(header, varints(deltas, header.events))
+    ids = event_ids(lengths_of(id_lengths, header.events), id_bytes)
+    keys, metadata = entries(keys), entries(metadata)
+    need(all(keys) and is_text(pyarrow.array(keys, pyarrow.large_binary())), "an item key is empty or no text")
+    key_of, metadata_of = indices(key_of, header.rows, keys), indices(metadata_of, header.rows, metadata)
+    refuse_disorder(times, ids, counts, keys, key_of)
+    event_of = numpy.repeat(numpy.arange(header.events), counts)
+    parts = [
+        ids.take(pyarrow.array(event_of)),
+        pyarrow.array(keys, pyarrow.large_binary()).take(pyarrow.array(key_of)),
+        binaries(lengths_of(lengths, header.rows), values),
+        pyarrow.array(metadata, pyarrow.large_binary()).take(pyarrow.array(metadata_of)),
+    ]
+    chunk = Chunk(header, times[event_of], parts, write_times(varints(written, header.rows)))
+    for at, key, which in ((0, header.newest, "first"), (header.rows - 1, header.oldest, "last")):
+        row = (int(chunk.times[at]), parts[0][at].as_py(), parts[1][at].as_py())
+        need(row == key, f"its {which} row is not that of its header")
+    need(8 * header.rows + sum(map(content_bytes, parts)) == header.logical_bytes, "its rows have other bytes than its header says")
+    return chunk
 
 
-def entries(reader):
-    found = []
-    while reader.at < len(reader.data):
-        found.append(reader.take(reader.varint()))
+def event_times(header, deltas):
+    """Times of events; they never rise, so none lies outside of those of the header."""
+    high, low = (deltas >> numpy.uint64(32)).sum(), (deltas & numpy.uint64(2**32 - 1)).sum()
+    # Added up without overflow, whatever was stored.
+    need(deltas[0] == 0 and (int(high) << 32) + int(low) == header.newest[0] - header.oldest[0], "the times of its events do not add up")
+    return header.newest[0] - numpy.cumsum(deltas).astype(numpy.int64)
+
+
+def event_ids(lengths, stored):
+    """Ids of events; a length of 0 stands for a UUID."""
+    packed = lengths == 0
+    sizes, texts = numpy.where(packed, UUID_PACKED, lengths), numpy.where(packed, UUID_TEXT, lengths)
+    need(sizes.sum() == len(stored), "its event ids do not fill their column")
+    if packed.any():
+        data = numpy.empty(texts.sum(), dtype=numpy.uint8)
+        is_packed, is_uuid = numpy.repeat(packed, sizes), numpy.repeat(packed, texts)
+        data[is_uuid] = uuids(stored[is_packed])
+        data[~is_uuid] = stored[~is_packed]
+    else:
+        data = stored
+    ids = binaries(texts, data)
+    need(is_text(ids), "an event id is no text")
+    suspects = numpy.flatnonzero((lengths == UUID_TEXT) & ~packed).tolist()
+    need(not any(UUID.fullmatch(ids[at].as_py()) for at in suspects), "an event id is a UUID and not stored as one")
+    return ids
+
+
+def uuids(packed):
+    """Texts of UUIDs, one behind the other."""
+    digits = HEXADECIMAL[packed].reshape(-1, 2 * UUID_PACKED)
+    texts = numpy.full((len(digits), UUID_TEXT), ord("-"), dtype=numpy.uint8)
+    texts[:, UUID_DIGITS] = digits
+    return texts.ravel()
+
+
+def is_text(column):
+    """Whether every entry is UTF-8."""
+    try:
+        column.cast(pyarrow.large_string())
+    except pyarrow.ArrowInvalid:
+        return False
+    return True
+
+
+def binaries(lengths, data):
+    """A column of bytes that lie one behind the other."""
+    offsets = numpy.concatenate(([0], numpy.cumsum(lengths)))
+    need(offsets[-1] == len(data), "its values do not fill their column")
+    buffers = [None, pyarrow.py_buffer(offsets), pyarrow.py_buffer(numpy.ascontiguousarray(data))]
+    return pyarrow.Array.from_buffers(pyarrow.large_binary(), len(lengths), buffers)
+
+
+def content_bytes(column):
+    """Bytes of all entries."""
+    return pyarrow.compute.sum(pyarrow.compute.binary_length(column)).as_py()
+
+
+def indices(column, count, dictionary):
+    """Which entry of a dictionary each row has; entries come in the order of their first use, and all are used."""
+    found = lengths_of(column, count)
+    most = numpy.maximum.accumulate(found)
+    steps = numpy.diff(most, prepend=-1)
+    need(steps.max() <= 1 and most[-1] + 1 == len(dictionary), "a dictionary is not in the order of first use, or not used up")
     return found
 
 
-def indices(reader, count, dictionary):
-    found = reader.varints(count)
-    need(list(dict.fromkeys(found)) == list(range(len(dictionary))), "a dictionary is not in the order of first use")
-    return found
+def refuse_disorder(times, ids, counts, keys, key_of):
+    """Rows descend strictly, and no event comes in two pieces."""
+    for at in (numpy.flatnonzero(numpy.diff(times) == 0) + 1).tolist():
+        need(ids[at].as_py() < ids[at - 1].as_py(), "its events are not in order")
+    if len(counts) < len(key_of):
+        order = {key: place for place, key in enumerate(sorted(set(keys)))}
+        ranks = numpy.array([order[key] for key in keys])[key_of]
+        begins = numpy.cumsum(counts)[:-1]
+        rises = numpy.diff(ranks) >= 0
+        rises[begins - 1] = False
+        need(not rises.any(), "the items of an event are not in order")
 
 
-def uuid(packed):
-    digits = packed.hex()
-    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])).encode()
+def write_times(deltas):
+    """Differences in zigzag form, added up modulo 2^64."""
+    one = numpy.uint64(1)
+    return numpy.cumsum((deltas >> one) ^ (~(deltas & one) + one), dtype=numpy.uint64).view(numpy.int64)
