@@ -18,8 +18,9 @@ from .refusal import Refused, Unreachable
 from .source import Source, Table, refuse_overlaps
 
 LAYOUT = 1
-# Rows of a page; the largest value has 1 MiB.
+# Rows of a page; the largest value has 1 MiB. Chunks have some 64 KiB each, one of a large event up to what a node takes.
 PAGE_ROWS = 500
+PAGE_CHUNKS = 32
 # Rows that wait to be written: the smaller of both.
 GROUP_ROWS = 50_000
 GROUP_BYTES = 32 << 20
@@ -183,6 +184,7 @@ class Cluster:
         with Writer(path) as writer:
             for check in checks:
                 first = check.event_bucket if kind == "origin" else check.start_event_bucket
+                statement.fetch_size = PAGE_CHUNKS if kind == "target" and check.is_packed else PAGE_ROWS
                 for event_bucket in range(first, first + (1 if kind == "origin" else check.targets)):
                     place = (check.time_series_id, check.time_bucket, event_bucket)
                     for row in self.session.execute(statement, place):

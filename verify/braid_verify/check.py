@@ -1,11 +1,13 @@
 """What a completed split claims: one line of `splits.ndjson`, or one record of a cluster, as plain checked data."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .refusal import Refused
 
 HASH_VERSION = 1
-LAYOUT = "rows"
+PACKED = "packed"
+LAYOUTS = ("rows", PACKED)
 STRATEGIES = ("event_bucket", "time_range")
 NANOS = 1_000_000_000
 INT64_MAX = 2**63 - 1
@@ -29,6 +31,16 @@ class Digest:
         return {"rows": self.rows, "bytes": self.bytes, "checksum": f"{self.checksum:032x}"}
 
 
+class Target(NamedTuple):
+    """A target as it was read back. What is stored may be unknown where every row is stored by itself."""
+
+    event_bucket: int
+    rows: int
+    bytes: int
+    stored_rows: int | None
+    stored_bytes: int | None
+
+
 @dataclass(frozen=True)
 class Check:
     """All that a comparison needs to know of a split."""
@@ -42,6 +54,7 @@ class Check:
     event_bucket: int
     start_event_bucket: int
     targets: int
+    layout: str
     strategy: str
     boundaries: tuple
     slice_start: int
@@ -53,6 +66,11 @@ class Check:
     digest: Digest
     partitions: tuple
     stragglers: int
+
+    @property
+    def is_packed(self):
+        """Whether targets hold chunks."""
+        return self.layout == PACKED
 
     @property
     def bucket_start(self):
@@ -81,6 +99,7 @@ def parse(line, where):
         event_bucket=read.number("event_bucket", 0),
         start_event_bucket=read.number("start_event_bucket", 0),
         targets=read.number("targets", 1),
+        layout=read.text("layout"),
         strategy=read.text("strategy"),
         boundaries=tuple(read.numbers("boundaries")),
         slice_start=read.number("slice_start"),
@@ -99,9 +118,9 @@ def parse(line, where):
 
 def refuse_unknown(layout, strategy, hash_version, where):
     """Rules that this program does not know: guessing would prove nothing."""
-    if layout != LAYOUT:
+    if layout not in LAYOUTS:
         raise Refused(
-            f"{where}: its targets have the layout {layout!r}, and this program knows {LAYOUT!r} only; "
+            f"{where}: its targets have the layout {layout!r}, and this program knows {' and '.join(LAYOUTS)}; "
             "take a version of it that knows the layout"
         )
     if strategy not in STRATEGIES:
@@ -121,6 +140,8 @@ def refuse_impossible(check, where):
         raise Refused(f"{where}: its boundaries do not ascend")
     if not check.bucket_start < check.covered_until <= check.bucket_end:
         raise Refused(f"{where}: covered_until {check.covered_until} lies outside of its time bucket")
+    if check.is_packed and any(target.stored_rows is None for target in check.partitions):
+        raise Refused(f"{where}: its targets are packed, and `partitions` does not say how many chunks they have")
     if check.event_bucket >= check.buckets_per_id:
         raise Refused(f"{where}: event bucket {check.event_bucket} of {check.buckets_per_id} cannot be")
 
@@ -182,6 +203,12 @@ def parse_digest(fields, where):
 
 
 def parse_partitions(fields, where):
-    """Targets as they were read back: (event bucket, rows, bytes)."""
+    """Targets as they were read back."""
     reads = [Reader(part, where) for part in fields if isinstance(part, dict)]
-    return tuple((read.number("event_bucket", 0), read.number("rows", 0), read.number("bytes", 0)) for read in reads)
+    return tuple(
+        Target(
+            *(read.number(name, 0) for name in ("event_bucket", "rows", "bytes")),
+            *(read.number(name, 0) if name in read.fields else None for name in ("stored_rows", "stored_bytes")),
+        )
+        for read in reads
+    )

@@ -1,10 +1,14 @@
-"""DuckDB, for one machine: rows are scanned by a few processes, differences are computed by the engine, which spills to disk."""
+"""DuckDB, for one machine: rows are scanned by a few processes, differences are computed by the engine, which spills to disk.
+
+It cannot open chunks: the processes that scan them write their rows beside what it spills, for it to compare.
+"""
 
 import os
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
 from multiprocessing import get_context
+from pathlib import Path
 
 import duckdb
 import pyarrow
@@ -12,12 +16,16 @@ import pyarrow
 from .differences import QUERY, Differences
 from .refusal import Unreachable
 from .scan import COLUMNS, Scanner, join_all, join_batches
+from .unpack import Unpacker
+from .unpack import portions as packed_portions
 
 NAME = "duckdb"
 # Rows that are scanned at a time, and that one process takes before it asks for more.
 BATCH_ROWS = 8192
 TASK_ROWS = 1_000_000
 MEBIBYTE = 1 << 20
+# Rows of chunks, under where it spills.
+UNPACKED = "unpacked"
 
 
 def version():
@@ -38,14 +46,15 @@ def verify(source, options, say):
 
 
 def connect(source, threads, mebibytes, spill):
-    """A connection that knows which partitions are of which split."""
+    """A connection that knows which partitions are of which split, of those that are not packed."""
     connection = duckdb.connect()
     connection.execute("SET TimeZone = 'UTC'")
     connection.execute(f"SET threads = {threads}")
     connection.execute(f"SET memory_limit = '{mebibytes}MiB'")
     connection.execute("SET temp_directory = " + quoted(spill))
     connection.execute("SET arrow_large_buffer_size = true")
-    columns = zip(*source.partitions()) if source.checks else [[]] * 7
+    partitions = [place for *place, packed in source.partitions() if not packed]
+    columns = zip(*partitions) if partitions else [[]] * 7
     names = ("place", "series", "bucket", "cut", "split", "side", "newest")
     kinds = (pyarrow.string(),) * 2 + (pyarrow.int32(),) * 4 + (pyarrow.int64(),)
     parts = pyarrow.table([pyarrow.array(of, kind) for of, kind in zip(columns, kinds)], names)
@@ -79,26 +88,28 @@ def quoted(text):
 
 def scan(source, options, spill):
     """All runs, joined."""
+    os.mkdir(os.path.join(spill, UNPACKED))
     tasks = list(portions(source))
+    tasks += [(unpack_task, at, portion) for at, portion in enumerate(packed_portions(source))]
     workers = max(1, min(options.threads, len(tasks)))
     setting = (source, options.keep, max(64, options.memory // MEBIBYTE // workers), spill)
     if workers == 1:
         start(*setting)
-        return join_all(chain.from_iterable(map(scan_task, tasks)), options.keep)
+        return join_all(chain.from_iterable(map(do, tasks)), options.keep)
     # Not forked: threads of the engine would be lost in the copy.
     with ProcessPoolExecutor(workers, get_context("spawn"), start, setting) as pool:
-        return join_all(chain.from_iterable(pool.map(scan_task, tasks)), options.keep)
+        return join_all(chain.from_iterable(pool.map(do, tasks)), options.keep)
 
 
 def portions(source):
-    """Work for one process: (number of the file in its table, path, table, first row, last row), cut at row groups."""
-    for table in source.used():
+    """Work for one process: number of the file in its table, path, table, first row, last row; cut at row groups."""
+    for table in source.holding(False):
         for number, file in enumerate(table.files):
             first = row = 0
             for at, rows in enumerate(file.groups):
                 row += rows
                 if row - first >= TASK_ROWS or (at + 1 == len(file.groups) and row > first):
-                    yield number, file.path, table.name, first, row - 1
+                    yield scan_task, number, file.path, table.name, first, row - 1
                     first = row
 
 
@@ -111,11 +122,24 @@ def start(source, keep, mebibytes, spill):
     # Rows in the order of the file, also where there are fewer of them than partitions: then runs are long, and few.
     _worker["connection"].execute("SET disabled_optimizers = 'join_order,build_side_probe_side'")
     _worker["scanner"] = Scanner(source.checks, keep)
+    _worker["unpacker"] = Unpacker(source, keep)
+    _worker["unpacked"] = os.path.join(spill, UNPACKED)
 
 
-def scan_task(task):
+def do(task):
+    """Whatever there is to do."""
+    work, *portion = task
+    return work(*portion)
+
+
+def unpack_task(at, portion):
+    """The runs of one portion of chunks, whose rows are left in a file."""
+    runs = _worker["unpacker"].runs(portion, os.path.join(_worker["unpacked"], f"{at:08}.parquet"))
+    return list(join_batches(runs, _worker["scanner"].keep))
+
+
+def scan_task(number, path, table, first, last):
     """The runs of one portion."""
-    number, path, table, first, last = task
     rows = f"SELECT {', '.join(COLUMNS)} FROM ({chosen([(path, table)])}) WHERE \"row\" BETWEEN {first} AND {last}"
     batches = _worker["connection"].sql(rows).to_arrow_reader(BATCH_ROWS)
     scanner = _worker["scanner"]
@@ -126,10 +150,14 @@ def differences(source, options, spill):
     """What the engine finds, batch by batch."""
     connection = connect(source, options.threads, options.memory // MEBIBYTE, spill)
     connection.execute("SET preserve_insertion_order = false")
-    files = [(file.path, table.name) for table in source.used() for file in table.files]
+    files = [(file.path, table.name) for table in source.holding(False) for file in table.files]
+    unpacked = sorted(Path(spill, UNPACKED).iterdir())
+    columns = "split, side, event_bucket, event_time, event_id, event_item_key, event_item_value, value_metadata, write_time"
+    rows = [f"SELECT {columns} FROM ({chosen(files)})"] if files else []
+    rows += [f"SELECT {columns} FROM read_parquet([{', '.join(map(quoted, unpacked))}])"] if unpacked else []
     found = Differences(source.checks, options.keep)
-    if files:
-        connection.execute(f"CREATE TEMP VIEW chosen AS {chosen(files)}")
+    if rows:
+        connection.execute(f"CREATE TEMP VIEW chosen AS {' UNION ALL '.join(rows)}")
         for batch in connection.sql(QUERY).to_arrow_reader(BATCH_ROWS):
             found.add(batch)
     return found

@@ -62,6 +62,7 @@ def check_of(record, slice_record, where):
         event_bucket=event_bucket,
         start_event_bucket=cut.number("start_event_bucket", 0),
         targets=cut.number("target_event_buckets", 1) if by_hash else len(boundaries) + 1,
+        layout=after["layout"],
         strategy=strategy,
         boundaries=boundaries,
         slice_start=shape.number("start"),

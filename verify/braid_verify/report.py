@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, timezone
 
 from .verdict import COUNTS
 
-HEAD = ("SPLIT", "STRATEGY", "TARGETS", *(name.upper() for name in COUNTS), "DIGEST", "RESULT")
+HEAD = ("SPLIT", "STRATEGY", "LAYOUT", "TARGETS", *(name.upper() for name in COUNTS), "DIGEST", "RESULT")
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 NANOS = 1_000_000_000
 
@@ -33,9 +33,9 @@ def as_table(report):
 
 def summary(report):
     """The verdict in one line."""
-    counts = ", ".join(f"{report[name]:,} {name}" for name in COUNTS)
+    counts = ", ".join(f"{report[name]:,} {name}" for name in COUNTS[:-1])
     verdict = "EQUAL" if report["result"] == "equal" else f"{report['different']:,} DIFFERENT"
-    return f"{verdict}: {report['splits']:,} splits, rows: {counts}"
+    return f"{verdict}: {report['splits']:,} splits, rows: {counts}, chunks: {report['damaged']:,} damaged"
 
 
 def row(split):
@@ -45,6 +45,7 @@ def row(split):
     return (
         split["id"],
         split["strategy"],
+        split["layout"],
         str(split["targets"]),
         *(f"{split[name]:,}" for name in COUNTS),
         "equal" if agree else "DIFFERENT",
@@ -55,7 +56,7 @@ def row(split):
 def table(rows):
     """Columns as wide as they need to be; numbers to the right."""
     widths = [max(len(cell) for cell in column) for column in zip(*rows)]
-    numbers = range(2, 3 + len(COUNTS))
+    numbers = range(3, 4 + len(COUNTS))
     return [
         "  ".join(
             cell.rjust(width) if at in numbers else cell.ljust(width) for at, (cell, width) in enumerate(zip(cells, widths))
@@ -66,8 +67,10 @@ def table(rows):
 
 def told(found):
     """One row that is wrong, in words."""
-    name = f"item {found['event_item_key']!r} of event {found['event_id']!r} at {when(found['event_time'])}"
     kind, bucket = found["kind"], found["event_bucket"]
+    if kind == "damaged":
+        return f"{kind:<9}  chunk of event {found['event_id']!r} at {when(found['event_time'])} in event bucket {bucket}: {found['reason']}"
+    name = f"item {found['event_item_key']!r} of event {found['event_id']!r} at {when(found['event_time'])}"
     if kind == "missing":
         place = f"should be in event bucket {bucket} of the targets"
     elif kind == "phantom":
@@ -88,7 +91,7 @@ def left_off(split):
     for found in split["rows"]:
         named[found["kind"]] = named.get(found["kind"], 0) + found.get("times", 1)
     return [
-        f"  and {split[kind] - named.get(kind, 0):,} more rows that are {kind}"
+        f"  and {split[kind] - named.get(kind, 0):,} more {'chunks' if kind == 'damaged' else 'rows'} that are {kind}"
         for kind in COUNTS[1:]
         if split[kind] > named.get(kind, 0)
     ]

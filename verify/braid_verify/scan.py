@@ -20,11 +20,13 @@ COLUMNS = ("split", "side", "row", "event_bucket", "event_time", *PARTS)
 # Rows are hashed in portions of so much, whatever a value may have.
 PORTION_BYTES = 32 << 20
 SIDES = {1: "origin", -1: "targets"}
+KEY = ("event_time", "event_id", "event_item_key")
+OVERLAP = "its newest event is not older than the oldest of the chunk before it"
 
 
 @dataclass
 class Run:
-    """Rows of one partition that lay behind each other."""
+    """Rows of one partition that lay behind each other. Without any, where a chunk could not be decoded, it has no newest and no oldest."""
 
     split: int
     side: int
@@ -32,11 +34,17 @@ class Run:
     file: int
     row: int
     end: int
-    newest: tuple
-    oldest: tuple
+    newest: tuple | None
+    oldest: tuple | None
     digest: Digest
+    # What was read of the store: rows, or chunks of rows.
+    stored: int
+    stored_bytes: int
+    # Time and id that the first chunk is stored under; none where rows are stored by themselves.
+    chunk: tuple | None = None
     unordered: int = 0
     misplaced: int = 0
+    damaged: int = 0
     examples: list = field(default_factory=list)
 
     def place(self):
@@ -60,7 +68,7 @@ class Run:
         """From text."""
         fields = json.loads(text)
         fields["digest"] = Digest(**fields["digest"])
-        return cls(**fields | {name: tuple(fields[name]) for name in ("newest", "oldest")})
+        return cls(**fields | {name: fields[name] and tuple(fields[name]) for name in ("newest", "oldest", "chunk")})
 
 
 def join_batches(runs, keep):
@@ -89,14 +97,21 @@ def fold(runs, keep, belong):
 
 def append(last, run, keep):
     """Puts a run behind another one of its partition. Where they meet, the order is checked."""
-    if run.newest >= last.oldest:
-        last.unordered += 1
-        last.examples.append(example("unordered", run.event_bucket, run.newest, side=SIDES[run.side]))
+    if run.newest and last.oldest:
+        if run.newest >= last.oldest:
+            last.unordered += 1
+            last.examples.append(example("unordered", run.event_bucket, run.newest, side=SIDES[run.side]))
+        # All rows of an event are in one chunk, so a chunk begins with another one.
+        if run.chunk and run.newest[:2] >= last.oldest[:2]:
+            last.damaged += 1
+            last.examples.append(damage(run.event_bucket, run.chunk, OVERLAP))
     last.unordered += run.unordered
     last.misplaced += run.misplaced
+    last.damaged += run.damaged
     last.examples = first_examples(last.examples + run.examples, keep)
     last.digest = last.digest.plus(run.digest)
-    last.oldest = run.oldest
+    last.stored, last.stored_bytes = last.stored + run.stored, last.stored_bytes + run.stored_bytes
+    last.newest, last.oldest = last.newest or run.newest, run.oldest or last.oldest
     last.file, last.end = run.file, run.end
 
 
@@ -113,9 +128,14 @@ def example(kind, event_bucket, key, **more):
     }
 
 
+def damage(event_bucket, chunk, reason):
+    """A chunk, named by what it is stored under."""
+    return example("damaged", event_bucket, (*chunk, ""), side=SIDES[-1], reason=reason)
+
+
 def first_examples(examples, keep):
     """The newest of each kind, so that it does not matter who found them first."""
-    examples.sort(key=lambda row: (row["event_time"], row["event_id"], row["event_item_key"]), reverse=True)
+    examples.sort(key=lambda row: (*(row[name] for name in KEY), row.get("reason", "")), reverse=True)
     kinds = {}
     return [row for row in examples if kinds.setdefault(row["kind"], []).append(row) or len(kinds[row["kind"]]) <= keep]
 
@@ -137,7 +157,9 @@ class Scanner:
             numbers["file"] = numpy.full(batch.num_rows, file)
         parts = [columns[name].cast(pyarrow.large_binary()) for name in PARTS]
         for start, end in self.pieces(numbers, parts):
-            yield self.run({name: of[start:end] for name, of in numbers.items()}, [of[start:end] for of in parts])
+            place = {name: int(numbers[name][start]) for name in ("split", "side", "event_bucket", "file", "row")}
+            place["end"] = int(numbers["row"][end - 1]) + 1
+            yield self.run(place, numbers["event_time"][start:end], [of[start:end] for of in parts])
 
     def pieces(self, numbers, parts):
         """Where another partition or another file begins, rows are not neighbours, or a portion has enough bytes."""
@@ -152,11 +174,9 @@ class Scanner:
         edges = [0, *numpy.flatnonzero(edge).tolist(), rows]
         return [(start, end) for start, end in zip(edges, edges[1:]) if start < end]
 
-    def run(self, numbers, parts):
-        """Rows of one partition of one file."""
-        check = self.checks[int(numbers["split"][0])]
-        side, bucket = int(numbers["side"][0]), int(numbers["event_bucket"][0])
-        times = numbers["event_time"]
+    def run(self, place, times, parts):
+        """Rows of one partition that lay in one piece, and where."""
+        check, side, bucket = self.checks[place["split"]], place["side"], place["event_bucket"]
         ids = parts[0].to_pylist()
         keys = Keys(times, ids, parts[1])
         unordered = keys.unordered()
@@ -165,16 +185,14 @@ class Scanner:
         examples += [
             example("misplaced", bucket, keys[at], side=SIDES[side], belongs=belongs(at)) for at in wrong[: self.keep]
         ]
+        found = digest(check.digest_key, times, parts)
         return Run(
-            split=int(numbers["split"][0]),
-            side=side,
-            event_bucket=bucket,
-            file=int(numbers["file"][0]),
-            row=int(numbers["row"][0]),
-            end=int(numbers["row"][-1]) + 1,
+            **place,
             newest=keys[0],
             oldest=keys[len(ids) - 1],
-            digest=digest(check.digest_key, times, parts),
+            digest=found,
+            stored=found.rows,
+            stored_bytes=found.bytes,
             unordered=len(unordered),
             misplaced=len(wrong),
             examples=examples,

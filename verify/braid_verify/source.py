@@ -58,27 +58,31 @@ class Source:
 
     def used(self):
         """The tables that some split is about."""
-        names = {name for check in self.checks for name in (check.origin_table, check.target_table)}
+        return self.holding(False, True)
+
+    def holding(self, *layouts):
+        """The tables with partitions that are packed (True), or that are not (False); one may have both."""
+        names = {table for table, *_, packed in self.partitions() if packed in layouts}
         return [table for table in self.tables if table.name in names and table.files]
 
     def partitions(self):
-        """Every partition of every split: (table, series, time bucket, event bucket, split, side, newest time).
+        """Every partition of every split: (table, series, time bucket, event bucket, split, side, newest time, packed).
 
         The side is 1 for an origin and -1 for a target, so that a sum over both is the surplus of the origin. Of an origin
         only rows before `covered_until` count, of targets all: what lies behind it does not belong there.
         """
         for split, check in enumerate(self.checks):
             series, bucket = check.time_series_id, check.time_bucket
-            yield check.origin_table, series, bucket, check.event_bucket, split, 1, check.covered_until - 1
+            yield check.origin_table, series, bucket, check.event_bucket, split, 1, check.covered_until - 1, False
             for ordinal in range(check.targets):
                 target = check.start_event_bucket + ordinal
-                yield check.target_table, series, bucket, target, split, -1, 2**63 - 1
+                yield check.target_table, series, bucket, target, split, -1, 2**63 - 1, check.is_packed
 
 
 def refuse_overlaps(source):
     """A partition belongs to one split; were it in two, its rows would count twice."""
     seen = {}
-    for table, series, time_bucket, event_bucket, split, _, _ in source.partitions():
+    for table, series, time_bucket, event_bucket, split, *_ in source.partitions():
         other = seen.setdefault((table, series, time_bucket, event_bucket), split)
         if other != split:
             first, second = source.checks[other].id, source.checks[split].id

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from .differences import QUERY, Differences
 from .refusal import Unreachable
+from .packed import Opener, as_rows, open_row, stored_rows
 from .scan import COLUMNS, Run, Scanner, join_all, join_batches
 
 NAME = "spark"
@@ -23,6 +24,12 @@ BATCH_BYTES = 32 << 20
 SERIES_NAMED_MAX = 1000
 MEBIBYTE = 1 << 20
 SUMMARY = "summary string"
+# Rows that its reader of Parquet has in its hands: few, as each may be a chunk.
+READ_ROWS = 512
+COMPARED = (
+    "split int, side int, event_bucket int, event_time long, event_id string, event_item_key string, "
+    "event_item_value binary, value_metadata binary, write_time long"
+)
 # What Spark says of itself when all is well is of no use here.
 QUIET = """
 rootLogger.level = error
@@ -59,13 +66,16 @@ def verify(source, options, say):
 def verify_within(spill, source, options, say):
     """The same, with a directory for what is only needed meanwhile."""
     with session(options, spill) as spark:
-        rows = chosen(spark, source)
-        if rows is None:
+        stored = chosen(spark, source)
+        if stored is None:
             return [], Differences(source.checks, options.keep)
+        rows, chunks = stored.where("not packed"), None
+        if any(check.is_packed for check in source.checks):
+            chunks = stored.where("packed")
         say("reading every row: order, placement, digests")
-        runs = scan(rows, source, options.keep)
+        runs = scan(rows, chunks, source, options.keep)
         say("comparing origins and targets as multisets")
-        return runs, differences(spark, rows, source, options.keep)
+        return runs, differences(spark, rows, chunks, source, options.keep)
 
 
 @contextlib.contextmanager
@@ -98,6 +108,7 @@ def settings(options, spill, master):
         "spark.sql.execution.arrow.maxRecordsPerBatch": str(BATCH_ROWS),
         "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH_BYTES),
         "spark.sql.execution.arrow.useLargeVarTypes": "true",
+        "spark.sql.parquet.columnarReaderBatchSize": str(READ_ROWS),
         "spark.ui.showConsoleProgress": "false",
     }
     if not master.startswith("local"):
@@ -116,7 +127,7 @@ def settings(options, spill, master):
 
 
 def chosen(spark, source):
-    """The rows that count; none where there are no files."""
+    """The stored rows that count; none where there are no files."""
     from pyspark.sql import functions as f
 
     tables = [table for table in source.used() if table.rows]
@@ -132,7 +143,7 @@ def chosen(spark, source):
     series = {check.time_series_id for check in source.checks}
     if len(series) <= SERIES_NAMED_MAX:
         rows = rows.where(f.col("time_series_id").isin(*series))
-    names = "place string, series string, bucket int, cut int, split int, side int, newest long"
+    names = "place string, series string, bucket int, cut int, split int, side int, newest long, packed boolean"
     parts = f.broadcast(spark.createDataFrame(list(source.partitions()), names))
     same = (
         (rows["place"] == parts["place"])
@@ -141,10 +152,10 @@ def chosen(spark, source):
         & (rows["event_bucket"] == parts["cut"])
         & (rows["event_time"] <= parts["newest"])
     )
-    return rows.join(parts, same).select(*COLUMNS, "file", "write_time")
+    return rows.join(parts, same).select(*COLUMNS, "file", "write_time", "packed")
 
 
-def scan(rows, source, keep):
+def scan(rows, chunks, source, keep):
     """All runs, joined. A task reads its part of a file in order, so runs are sorted only here."""
     checks = source.checks
 
@@ -155,11 +166,30 @@ def scan(rows, source, keep):
         for run in join_batches((run for batch in batches for run in scanner.runs(batch)), keep):
             yield pyarrow.RecordBatch.from_pydict({"summary": [run.dumps()]})
 
+    def chunk_summaries(batches):
+        import pyarrow
+
+        opener = Opener(checks, keep)
+        stored = (row for batch in batches for row in stored_rows(batch))
+        for run in join_batches((opener.run(row, *open_row(row)) for row in stored), keep):
+            yield pyarrow.RecordBatch.from_pydict({"summary": [run.dumps()]})
+
     found = rows.select(*COLUMNS, "file").mapInArrow(summaries, SUMMARY).collect()
+    if chunks is not None:
+        found += chunks.mapInArrow(chunk_summaries, SUMMARY).collect()
     return join_all((Run.loads(row.summary) for row in found), keep)
 
 
-def differences(spark, rows, source, keep):
+def unpacked(batches):
+    """The rows of chunks."""
+    for batch in batches:
+        for stored in stored_rows(batch):
+            chunk, _ = open_row(stored)
+            if chunk is not None:
+                yield as_rows(stored, chunk)
+
+
+def differences(spark, rows, chunks, source, keep):
     """What the engine finds, counted where it was found."""
     checks = source.checks
 
@@ -171,7 +201,11 @@ def differences(spark, rows, source, keep):
             found.add(batch)
         yield pyarrow.RecordBatch.from_pydict({"summary": [json.dumps(found.plain())]})
 
-    rows.createOrReplaceTempView("chosen")
+    columns = [field.split()[0] for field in COMPARED.split(", ")]
+    compared = rows.select(*columns)
+    if chunks is not None:
+        compared = compared.unionByName(chunks.mapInArrow(unpacked, COMPARED))
+    compared.createOrReplaceTempView("chosen")
     found = Differences(checks, keep)
     for row in spark.sql(QUERY).mapInArrow(summaries, SUMMARY).collect():
         found.add_plain(json.loads(row.summary))

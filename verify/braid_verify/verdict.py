@@ -4,7 +4,7 @@ from .check import Digest
 from .placement import first_target
 from .scan import first_examples
 
-COUNTS = ("matching", "missing", "phantom", "misplaced", "unordered")
+COUNTS = ("matching", "missing", "phantom", "misplaced", "unordered", "damaged")
 VERSION = 1
 
 
@@ -16,7 +16,7 @@ def judge(source, runs, differences):
     splits = [
         judge_split(check, by_split.get(split, []), differences, split) for split, check in enumerate(source.checks)
     ]
-    in_targets = sum(run.digest.rows for run in runs if run.side < 0)
+    in_targets = sum(run.stored for run in runs if run.side < 0)
     stored = sum(table.rows for table in source.tables if table.kind == "target")
     different = sum(split["result"] != "equal" for split in splits)
     return {
@@ -43,6 +43,7 @@ def judge_split(check, runs, differences, split):
     phantom = differences.counts.get((split, "phantom"), 0)
     misplaced = sum(run.misplaced for run in runs)
     unordered = sum(run.unordered for run in runs)
+    damaged = sum(run.damaged for run in runs)
     notes = list(contradictions(check, runs, origin, targets))
     rows = [dict(row) for kind in ("missing", "phantom") for row in differences.examples.get((split, kind), [])]
     pair_altered(rows)
@@ -51,14 +52,16 @@ def judge_split(check, runs, differences, split):
         "id": check.id,
         "attempt": check.attempt,
         "strategy": check.strategy,
+        "layout": check.layout,
         "targets": check.targets,
         "covered_until": check.covered_until,
-        "result": "different" if missing or phantom or misplaced or unordered or notes else "equal",
+        "result": "different" if missing or phantom or misplaced or unordered or damaged or notes else "equal",
         "matching": origin.rows - missing,
         "missing": missing,
         "phantom": phantom,
         "misplaced": misplaced,
         "unordered": unordered,
+        "damaged": damaged,
         "digests": {
             "recorded": check.digest.shown(),
             "origin": origin.shown(),
@@ -92,13 +95,20 @@ def contradictions(check, runs, origin, targets):
     # Rows that came late are in the digest and not in these counts.
     if check.stragglers:
         return
-    held = {run.event_bucket: run.digest for run in runs if run.side < 0}
-    for event_bucket, rows, size in check.partitions:
-        found = held.get(event_bucket, Digest())
+    held = {run.event_bucket: run for run in runs if run.side < 0}
+    for event_bucket, rows, size, stored, stored_size in check.partitions:
+        run = held.get(event_bucket)
+        found = run.digest if run else Digest()
         if (found.rows, found.bytes) != (rows, size):
             yield (
                 f"target {event_bucket} holds {found.rows} rows of {found.bytes} bytes; "
                 f"{rows} of {size} were read back when it was made"
+            )
+        chunks = (run.stored, run.stored_bytes) if run else (0, 0)
+        if check.is_packed and chunks != (stored, stored_size):
+            yield (
+                f"target {event_bucket} holds {chunks[0]} chunks of {chunks[1]} bytes; "
+                f"{stored} of {stored_size} were read back when it was made"
             )
 
 

@@ -16,6 +16,7 @@ import blake3
 import pyarrow
 import pyarrow.parquet
 import xxhash
+from pack import CODECS, pack
 
 ORIGIN, TARGET = "data_20260328", "wide_data_20260328_0"
 SLICE_START = 1774656000 * 10**9
@@ -40,7 +41,7 @@ SCHEMA = pyarrow.schema(
 
 @dataclass
 class Split:
-    """One split: what it is, the rows of its origin newest first, and its targets by event bucket.
+    """One split: what it is, the rows of its origin newest first, and its targets by event bucket, not packed yet.
 
     A row is a list: event time, event id, item key, value, metadata, write time.
     """
@@ -57,6 +58,8 @@ class Split:
     origin: list
     held: dict
     neighbour: list
+    layout: str = "rows"
+    chunk_bytes: int = 0
 
     @property
     def start(self):
@@ -65,6 +68,12 @@ class Split:
     @property
     def id(self):
         return f"{ORIGIN}/{self.time_bucket}/{self.event_bucket}/{self.series}"
+
+    def stored(self, bucket):
+        """What the store has of a target."""
+        if self.layout == "rows":
+            return self.held[bucket]
+        return pack(self.held[bucket], self.chunk_bytes, CODECS[self.number % len(CODECS)])
 
     def target_of(self, row):
         if self.strategy == "event_bucket":
@@ -141,6 +150,13 @@ def size_of(rows):
     return sum(8 + len(row[1].encode()) + len(row[2].encode()) + len(row[3]) + len(row[4]) for row in rows)
 
 
+def partition_of(split, bucket):
+    """A target as it was read back."""
+    rows, stored = split.held[bucket], split.stored(bucket)
+    sizes = {"rows": len(rows), "bytes": size_of(rows), "stored_rows": len(stored), "stored_bytes": size_of(stored)}
+    return {"event_bucket": bucket, **sizes}
+
+
 def record_of(split):
     """A line of `splits.ndjson`, before anybody tampers with the rows."""
     digest_key = hashlib.sha256(split.id.encode()).digest()
@@ -155,7 +171,7 @@ def record_of(split):
         "event_bucket": split.event_bucket,
         "start_event_bucket": split.start,
         "targets": split.targets,
-        "layout": "rows",
+        "layout": split.layout,
         "strategy": split.strategy,
         "boundaries": split.boundaries,
         "slice_start": SLICE_START,
@@ -166,10 +182,7 @@ def record_of(split):
         "covered_until": split.covered_until,
         "digest_key": digest_key.hex(),
         "digest": digest_of(covered, digest_key),
-        "partitions": [
-            {"event_bucket": bucket, "rows": len(rows), "bytes": size_of(rows)}
-            for bucket, rows in split.held.items()
-        ],
+        "partitions": [partition_of(split, bucket) for bucket in split.held],
     }
     return {"split": {"id": split.id, "state": "COMPLETED", "attempt": split.attempt}, "check": check}
 
@@ -222,8 +235,12 @@ def described(path):
     return {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
 
 
-def write_export(root, rows, splits, tamper=None, seed=1, file_rows=400_000, group_rows=50_000, value_bytes=(0, 200)):
-    """Writes an export. `tamper` gets each split behind its record and before its rows are written."""
+def write_export(
+    root, rows, splits, tamper=None, seed=1, file_rows=400_000, group_rows=50_000, value_bytes=(0, 200), layouts=("rows",),
+    chunk_bytes=1 << 16, spoil=None,
+):  # fmt: skip
+    """Writes an export. `tamper` gets each split behind its record and before its rows are written, `spoil` also what is stored of its
+    targets. Splits have the layouts in turn."""
     root = Path(root)
     root.mkdir(parents=True, exist_ok=True)
     origins = Files(root, ORIGIN, "origin", file_rows, group_rows)
@@ -231,6 +248,7 @@ def write_export(root, rows, splits, tamper=None, seed=1, file_rows=400_000, gro
     records = []
     for number in range(splits):
         split = make_split(number, rows // splits, seed, value_bytes)
+        split.layout, split.chunk_bytes = layouts[number % len(layouts)], chunk_bytes
         records.append(record_of(split))
         if tamper:
             tamper(split)
@@ -240,8 +258,11 @@ def write_export(root, rows, splits, tamper=None, seed=1, file_rows=400_000, gro
         if split.attempt > 1:
             # What an attempt before it left behind.
             targets.add(split.series, bucket, split.event_bucket * STRIDE, split.origin[:5])
-        for event_bucket, held in split.held.items():
-            targets.add(split.series, bucket, event_bucket, held)
+        stored = {event_bucket: split.stored(event_bucket) for event_bucket in split.held}
+        if spoil:
+            spoil(split, stored)
+        for event_bucket, rows_stored in stored.items():
+            targets.add(split.series, bucket, event_bucket, rows_stored)
     tables = [origins.finish(), targets.finish()]
     write_manifest(root, tables, records)
     return records

@@ -45,10 +45,11 @@ def stored_record(split, check):
         },
         "post_split_data": {
             "time_slice": TARGET,
-            "layout": "rows",
+            "layout": split.layout,
+            **({"chunk_bytes": split.chunk_bytes, "codec": "zstd"} if split.layout == "packed" else {}),
             **named,
             "digest": digest,
-            "partitions": [part | {"stored_rows": part["rows"], "stored_bytes": part["bytes"]} for part in check["partitions"]],
+            "partitions": check["partitions"],
         },
         "digest_key": check["digest_key"],
         "transitions": [],

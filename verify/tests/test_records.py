@@ -10,9 +10,11 @@ from generate import make_split, record_of
 from stored import slice_record, stored_record
 
 
+@pytest.mark.parametrize("layout", ["rows", "packed"])
 @pytest.mark.parametrize("number", [0, 1, 2, 3])
-def test_a_record_says_what_an_export_says(number):
+def test_a_record_says_what_an_export_says(number, layout):
     split = make_split(number, 50, 1)
+    split.layout, split.chunk_bytes = layout, 1000
     stored = decode(stored_record(split, record_of(split)["check"]), "here")
     assert check_of(stored, slice_record(), "here") == parse(record_of(split), "here")
 
@@ -26,7 +28,7 @@ def test_only_completed_splits_claim_anything():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda stored: stored["post_split_data"].update(layout="packed"), "the layout 'packed'"),
+        (lambda stored: stored["post_split_data"].update(layout="columns"), "the layout 'columns'"),
         (lambda stored: stored["post_split_data"].pop("event_bucket_partition_strategy"), "unknown strategy None"),
         (lambda stored: stored.pop("digest_key"), "`digest_key` is missing"),
         (lambda stored: stored["post_split_data"].pop("digest"), "`digest` is missing"),

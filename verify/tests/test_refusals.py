@@ -149,7 +149,8 @@ def test_another_number_of_splits(export, refused):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"layout": "packed"}, "the layout 'packed'"),
+        ({"layout": "columns"}, "the layout 'columns'"),
+        ({"layout": "packed", "partitions": [{"event_bucket": 0, "rows": 1, "bytes": 9}]}, "does not say how many chunks"),
         ({"strategy": "round_robin"}, "unknown strategy 'round_robin'"),
         ({"hash_version": 2}, "unknown hash_version 2"),
         ({"digest_key": "00"}, "`digest_key` is not 64 hexadecimal digits"),

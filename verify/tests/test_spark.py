@@ -1,13 +1,18 @@
 """Spark finds what DuckDB finds, word for word: the program as it is shipped, once, on a small export with every kind of defect."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import tamper_chunks
 from generate import write_export
 from tamper import EVERY, uncovered
 
 SPOILS = [(spoil, side) for spoil in (*EVERY, uncovered) for side in ("origin", "target")]
+CHUNK_SPOILS = tamper_chunks.EVERY
+# Two sound splits of each layout at the end.
+LAYOUTS = ["rows"] * len(SPOILS) + ["packed"] * len(CHUNK_SPOILS) + ["rows", "packed"] * 2
 
 
 def verify(export, engine):
@@ -26,7 +31,16 @@ def test_both_engines_give_the_same_report(tmp_path):
             way, side = SPOILS[split.number]
             way(split, side)
 
-    write_export(tmp_path, 20_000, len(SPOILS) + 2, spoil, file_rows=3_000, group_rows=500)
+    def spoil_chunks(split, stored):
+        way = split.number - len(SPOILS)
+        if 0 <= way < len(CHUNK_SPOILS):
+            CHUNK_SPOILS[way](split, stored)
+
+    options = {"file_rows": 3_000, "group_rows": 500, "layouts": LAYOUTS, "chunk_bytes": 1500, "spoil": spoil_chunks}
+    write_export(tmp_path, 600 * len(LAYOUTS), len(LAYOUTS), spoil, **options)
     by_spark, by_duckdb = verify(tmp_path, "spark"), verify(tmp_path, "duckdb")
     assert by_spark[0] == 8
     assert by_spark == by_duckdb
+    report = json.loads(by_spark[1])
+    assert [split["result"] for split in report["details"][-4:]] == ["equal"] * 4
+    assert all(split["result"] == "different" for split in report["details"][len(SPOILS) : -4])
