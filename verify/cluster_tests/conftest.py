@@ -25,7 +25,10 @@ ROWS, SPLITS = 8_000, 8
 ROWS_SPOILED = int(os.environ.get("BRAID_VERIFY_ROWS", ROWS))
 VALUE_BYTES = (0, 40)
 # Rows of one partition that are sent together, and how often at a time: below what a node refuses as too large.
-BATCH_ROWS, BATCHES_AT_ONCE = 100, 16
+BATCH_ROWS, BATCHES_AT_ONCE = {"rows": 100, "packed": 8}, 16
+LAYOUTS = ("rows", "packed")
+# Small, so that every target has several.
+CHUNK_BYTES = 2 << 10
 TABLE = """(time_series_id text, time_bucket int, event_bucket int, event_time bigint, event_id text, event_item_key text,
     event_item_value blob, value_metadata blob, PRIMARY KEY ((time_series_id, time_bucket, event_bucket), event_time,
     event_id, event_item_key)) WITH CLUSTERING ORDER BY (event_time DESC, event_id DESC, event_item_key DESC)"""
@@ -48,10 +51,12 @@ def batch_of(put, partition, rows):
 class Store:
     """One namespace of an installation of its own."""
 
-    def __init__(self, session, prefix, rows):
+    def __init__(self, session, prefix, rows, layout):
         self.session, self.prefix = session, prefix
         self.meta, self.keyspace = f"{prefix}_meta", f"{prefix}_plays_1"
         self.splits = [make_split(number, rows // SPLITS, 1, VALUE_BYTES) for number in range(SPLITS)]
+        for split in self.splits:
+            split.layout, split.chunk_bytes = layout, CHUNK_BYTES
 
     def make(self):
         for keyspace in (self.meta, self.keyspace):
@@ -90,14 +95,15 @@ class Store:
 
     def fill(self, split):
         partitions = [(ORIGIN, split.event_bucket, split.origin)]
-        partitions += [(TARGET, bucket, held) for bucket, held in split.held.items()]
+        partitions += [(TARGET, bucket, split.stored(bucket)) for bucket in split.held]
         # What an attempt before it left behind is no part of any comparison.
         partitions.append((TARGET, 9 * BUCKETS_PER_ID * STRIDE, split.origin[:5]))
         puts = {table: self.session.prepare(INSERT.format(f"{self.keyspace}.{table}")) for table in (ORIGIN, TARGET)}
+        step = BATCH_ROWS[split.layout]
         batches = (
-            (batch_of(puts[table], (split.series, split.time_bucket, bucket), rows[at : at + BATCH_ROWS]), ())
+            (batch_of(puts[table], (split.series, split.time_bucket, bucket), rows[at : at + step]), ())
             for table, bucket, rows in partitions
-            for at in range(0, len(rows), BATCH_ROWS)
+            for at in range(0, len(rows), step)
         )
         execute_concurrent(self.session, batches, concurrency=BATCHES_AT_ONCE)
 
@@ -119,12 +125,12 @@ class Store:
 
 
 @contextlib.contextmanager
-def made(rows):
+def made(rows, layout):
     """A store with so many rows of origins, which is gone afterwards."""
     driver = Cluster([HOST])
     session = driver.connect()
     session.default_timeout = 60
-    store = Store(session, f"v{uuid.uuid4().hex[:8]}", rows)
+    store = Store(session, f"v{uuid.uuid4().hex[:8]}", rows, layout)
     try:
         store.make()
         yield store
@@ -136,14 +142,28 @@ def made(rows):
 @pytest.fixture
 def store():
     """A small one, made for each test."""
-    with made(ROWS) as store:
+    with made(ROWS, "rows") as store:
+        yield store
+
+
+@pytest.fixture(params=LAYOUTS)
+def either(request):
+    """One of each layout."""
+    with made(ROWS, request.param) as store:
         yield store
 
 
 @pytest.fixture
 def large():
     """One of as many rows as were asked for."""
-    with made(ROWS_SPOILED) as store:
+    with made(ROWS_SPOILED, "rows") as store:
+        yield store
+
+
+@pytest.fixture
+def packed():
+    """As many rows, with packed targets."""
+    with made(ROWS_SPOILED, "packed") as store:
         yield store
 
 

@@ -33,10 +33,10 @@ def found(split):
     return counts, named
 
 
-def test_a_sound_namespace_is_equal(store, verify):
-    code, report = verify(store)
-    assert (code, report["result"], report["splits"]) == (0, "equal", len(store.splits))
-    recorded = sum(record_of(split)["check"]["digest"]["rows"] for split in store.splits)
+def test_a_sound_namespace_is_equal(either, verify):
+    code, report = verify(either)
+    assert (code, report["result"], report["splits"]) == (0, "equal", len(either.splits))
+    recorded = sum(record_of(split)["check"]["digest"]["rows"] for split in either.splits)
     assert report["matching"] == recorded
     assert (report["namespace"], report["incarnation"]) == ("plays", 1)
 
