@@ -106,6 +106,10 @@ impl Decompressor {
     }
 
     fn zstd(&mut self, stored: &[u8], bytes: usize) -> Option<Vec<u8>> {
+        // Several frames would be decompressed one behind the other, and some are skipped; the body is exactly one.
+        if zstd::zstd_safe::find_frame_compressed_size(stored).ok()? != stored.len() {
+            return None;
+        }
         if self.zstd.is_none() {
             self.zstd = Some(zstd::bulk::Decompressor::new().ok()?);
         }

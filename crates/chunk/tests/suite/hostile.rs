@@ -85,6 +85,32 @@ fn a_header_that_promises_much_is_refused_before_there_is_room() {
     }
 }
 
+/// Two frames, or a frame and something behind it, decompress to the right bytes and are still not what was written.
+#[test]
+fn one_frame_is_the_whole_body() {
+    let (good, plain) = (stored(Codec::Zstd), stored(Codec::None).value);
+    let frame = |raw: &[u8]| zstd::bulk::compress(raw, 1).unwrap();
+    let skippable = b"\x50\x2a\x4d\x18\x01\x00\x00\x00x".to_vec();
+    let reads = |body: Vec<u8>| {
+        let length = u32::try_from(body.len()).unwrap();
+        let header = Header { stored_bytes: length, ..Header::decode(&good.metadata).unwrap() };
+        let metadata = sealed(header.encode().to_vec(), &body);
+        read(&Row { metadata, value: body.into(), ..good.clone() }, LIMITS).map(drop)
+    };
+    assert_eq!(reads(frame(&plain)), Ok(()));
+    let (front, back) = plain.split_at(100);
+    let bodies = [
+        [frame(front), frame(back)].concat(),
+        [frame(&plain), frame(&[])].concat(),
+        [frame(&plain), skippable.clone()].concat(),
+        [skippable, frame(&plain)].concat(),
+        [frame(&plain), vec![0]].concat(),
+    ];
+    for (at, body) in bodies.into_iter().enumerate() {
+        assert!(matches!(reads(body), Err(Error::Malformed(_))), "{at}");
+    }
+}
+
 #[test]
 fn spoiled_chunks_with_right_checksums_stay_within_limits() {
     let mut random = fastrand::Rng::with_seed(13);
