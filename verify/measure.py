@@ -1,6 +1,6 @@
 """What a verification costs, of all processes together: seconds, seconds of processors, memory; both engines on the same export.
 
-    dev/verify --measure [--rows 10000000] [--splits 100] [--engine duckdb] [--memory 2g] [--keep DIR]
+    dev/verify --measure [--rows 10000000] [--splits 100] [--layout packed] [--engine duckdb] [--memory 2g] [--keep DIR]
 Rows are those of the origins; as many lie in the targets. They are sound, and an engine that says otherwise ends it.
 """
 
@@ -23,6 +23,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--splits", type=int, default=100)
+    parser.add_argument("--layout", choices=("rows", "packed"), default="rows", help="of the targets")
     parser.add_argument("--engine", choices=ENGINES, help="only this one")
     parser.add_argument("--memory", default="2g")
     parser.add_argument("--threads", default=str(os.cpu_count() or 1))
@@ -93,9 +94,9 @@ def main():
         export = Path(typed.keep or temporary).resolve()
         if not (export / "manifest.json").exists():
             print(f"making {typed.rows:,} rows in {typed.splits:,} splits", file=sys.stderr, flush=True)
-            write_export(export, typed.rows, typed.splits, group_rows=100_000)
+            write_export(export, typed.rows, typed.splits, group_rows=100_000, layouts=(typed.layout,))
         size = sum(file.stat().st_size for file in export.rglob("*.parquet"))
-        print(f"{typed.rows:,} rows in {typed.splits:,} splits, {size >> 20:,} MiB of Parquet, {typed.threads} threads")
+        print(f"{typed.rows:,} rows in {typed.splits:,} splits, {typed.layout}, {size >> 20:,} MiB of Parquet, {typed.threads} threads")
         for engine in ENGINES:
             if typed.engine in (None, engine):
                 seconds, processor, peak, said = measure(export, engine, typed)

@@ -24,6 +24,8 @@ SECONDS_PER_BUCKET = 3600
 BUCKETS_PER_ID = 4
 STRIDE = 16
 HOUR = SECONDS_PER_BUCKET * 10**9
+# Of 64 KiB each: a group has 16 MiB, as those of an export.
+GROUP_CHUNKS = 256
 SCHEMA = pyarrow.schema(
     [
         ("time_series_id", pyarrow.string()),
@@ -244,7 +246,7 @@ def write_export(
     root = Path(root)
     root.mkdir(parents=True, exist_ok=True)
     origins = Files(root, ORIGIN, "origin", file_rows, group_rows)
-    targets = Files(root, TARGET, "target", file_rows, group_rows)
+    targets = Files(root, TARGET, "target", file_rows, min(group_rows, GROUP_CHUNKS) if "packed" in layouts else group_rows)
     records = []
     for number in range(splits):
         split = make_split(number, rows // splits, seed, value_bytes)
