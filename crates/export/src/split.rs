@@ -33,7 +33,7 @@ pub struct SplitCheck {
     pub start_event_bucket: u32,
     /// How many targets there are.
     pub targets: u32,
-    /// How targets keep events: `rows`.
+    /// How targets keep events: `rows` or `packed`.
     pub layout: String,
     /// `event_bucket` or `time_range`.
     pub strategy: String,
@@ -79,6 +79,12 @@ pub struct CheckPartition {
     pub rows: u64,
     /// Their logical bytes.
     pub bytes: u64,
+    /// What the store has of them: rows, or chunks where they are packed. An export that was begun before there were any lacks it.
+    #[serde(default)]
+    pub stored_rows: u64,
+    /// Bytes of these.
+    #[serde(default)]
+    pub stored_bytes: u64,
 }
 
 impl SplitLine {

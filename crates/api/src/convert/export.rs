@@ -160,7 +160,7 @@ fn part(part: &ExportPart) -> v1::ExportedRows {
         wire.event_times.push(row.event_time.nanos());
         wire.write_times.push(row.write_time);
         for part in [row.event_id, row.item_key, row.value, row.metadata] {
-            // Every part is limited to 1 MiB long before 32 bits end.
+            // Stores limit a row long before 32 bits end.
             wire.lengths.push(u32::try_from(part.len()).unwrap_or(u32::MAX));
             parts.extend_from_slice(part);
         }
@@ -252,17 +252,18 @@ mod tests {
 
     #[test]
     fn rows_and_positions_arrive_as_they_were_sent() {
-        let row = |time: i64, value: &'static [u8], metadata: &'static [u8]| Row {
+        let row = |time: i64, item_key: &'static str, value: &'static [u8], metadata: &'static [u8]| Row {
             key: RowKey {
                 event_time: Timestamp::from_nanos(time).unwrap(),
                 event_id: EventId::new("ü").unwrap(),
-                item_key: ItemKey::new("k").unwrap(),
+                // That of a chunk is empty.
+                item_key: ItemKey::from_stored(Bytes::from_static(item_key.as_bytes())),
             },
             write_time: -time,
             value: Bytes::from_static(value),
             metadata: Bytes::from_static(metadata),
         };
-        let rows = [row(9, b"\0\xff", b""), row(8, b"", b"\x01")];
+        let rows = [row(9, "k", b"\0\xff", b""), row(8, "", b"", b"\x01")];
         let partition = partition("", &one()).unwrap();
         let next = ExportPosition { partition: partition.clone(), row: Some(rows[1].key.clone()) };
         let parts = vec![ExportPart { partition, rows: rows.iter().collect() }];
@@ -272,12 +273,12 @@ mod tests {
         assert_eq!(
             (&sent.lengths, &sent.parts[..]),
             (
-                &vec![2, 1, 2, 0, 2, 1, 0, 1],
+                &vec![2, 1, 2, 0, 2, 0, 0, 1],
                 "ük\0"
                     .as_bytes()
                     .iter()
                     .chain(b"\xff")
-                    .chain("ük\u{1}".as_bytes())
+                    .chain("ü\u{1}".as_bytes())
                     .copied()
                     .collect::<Vec<u8>>()
                     .as_slice()

@@ -114,6 +114,8 @@ fn check(
         event_bucket: target.event_bucket,
         rows: target.rows.unsigned_abs(),
         bytes: target.bytes.unsigned_abs(),
+        stored_rows: target.stored_rows.unsigned_abs(),
+        stored_bytes: target.stored_bytes.unsigned_abs(),
     };
     Ok(SplitCheck {
         id: split.id.clone(),

@@ -54,7 +54,8 @@ fn split(id: &str) -> admin::ExportedSplit {
                 event_bucket: 32,
                 rows: 4,
                 bytes: 92,
-                ..Default::default()
+                stored_rows: 2,
+                stored_bytes: 70,
             }],
             ..Default::default()
         }),
@@ -79,6 +80,8 @@ fn a_split_says_all_that_a_comparison_needs() {
         (&[SLICE + 7 * HOUR + 1][..], SLICE + 8 * HOUR)
     );
     assert_eq!((check.digest.rows, check.digest_key.len(), check.slice_start), (4, 64, SLICE));
+    let target = &check.partitions[0];
+    assert_eq!((target.rows, target.bytes, target.stored_rows, target.stored_bytes), (4, 92, 2, 70));
     assert!(
         lines[0].split.get().starts_with(r#"{"id":"a","state":"COMPLETED","attempt":1,"#),
         "{}",

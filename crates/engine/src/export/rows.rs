@@ -1,5 +1,8 @@
 //! Reading a table from one end to the other.
 //!
+//! Rows of packed targets are chunks, and handed out as the store has them. The interval is about the time that a row is stored under,
+//! which for a chunk is that of its oldest row: the chunks of a time bucket lie inside of an interval that holds the bucket.
+//!
 //! Small partitions are read several at a time, large ones page by page. Memory is bounded: [`AT_ONCE`] first looks of
 //! [`LOOK_BYTES`] each, or one page of [`PAGE_BYTES`]; whoever takes slowly stops the reading.
 
@@ -20,7 +23,8 @@ use crate::catalog::Catalog;
 const AT_ONCE: usize = 8;
 /// What is read of each at first.
 const LOOK_BYTES: u64 = 256 << 10;
-/// A page ends once its rows have so many logical bytes: with the last row it fits into a message that any client takes.
+/// A page ends once its rows have so many logical bytes. With the last row it fits into a message that any client takes, unless that
+/// is a chunk of a packed target with an event of more than 2 MiB.
 const PAGE_BYTES: u64 = 1 << 20;
 /// Rows of a page of one partition.
 const SCAN_ROWS: usize = 16_384;

@@ -24,6 +24,9 @@ use crate::generated::client::v1::time_series_service_client::TimeSeriesServiceC
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Answers may be this large: a page is at most 3.5 MiB, other answers are lists of namespaces and slices.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// A page of an export ends with the row that makes it full, and the largest row is a chunk with an event of many large items: the
+/// most that a store takes in one batch, 16 MiB.
+const EXPORT_BYTES_MAX: usize = 32 << 20;
 /// A page travels without waiting for the reader.
 const STREAM_WINDOW_BYTES: u32 = 4 << 20;
 const CONNECTION_WINDOW_BYTES: u32 = 8 << 20;
@@ -76,7 +79,7 @@ impl Client {
                 .max_decoding_message_size(ANSWER_BYTES_MAX),
             filters: FilterServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
             tuning: TuningServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
-            exports: ExportServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            exports: ExportServiceClient::new(channel.clone()).max_decoding_message_size(EXPORT_BYTES_MAX),
             ops: OpsServiceClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX),
             author: None,
         })
