@@ -2,8 +2,10 @@
 //!
 //! `store-spoiler DIRECTORY` reads one order a line from standard input, fields apart by tabs:
 //! `WAY TABLE SERIES TIME_BUCKET EVENT_BUCKET TO_TIME_BUCKET TO_EVENT_BUCKET`. It spoils the row in the middle of that partition
-//! and says which one: `EVENT_TIME EVENT_ID ITEM_KEY`. Ways are `remove`, `alter`, `double` (into the other partition as well)
-//! and `misplace` (into the other partition instead). Write times stay as they are, but for `alter`, which has to win.
+//! and says which one: `EVENT_TIME EVENT_ID ITEM_KEY`. Ways are `remove`, `alter`, `double` (into the other partition as well),
+//! `misplace` (into the other partition instead) and `copy` (under a key of its own, a nanosecond before it). Write times stay as
+//! they are, but for `alter`, which has to win. In a packed target rows are chunks, their item key is empty, and `alter` changes one
+//! byte.
 #![expect(clippy::expect_used, reason = "a test program: whatever goes wrong must end it loudly")]
 
 use std::io::{BufRead, Write};
@@ -12,7 +14,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 use env::Env;
-use model::{Interval, Order, PartitionKey, Row, SeriesId, TableRef};
+use model::{Interval, Order, PartitionKey, Row, RowKey, SeriesId, TableRef, Timestamp};
 use store::{Consistency, Durability, PartitionBatch, Result, Scan, Store};
 use store_embedded::{EmbeddedStore, Options};
 
@@ -43,6 +45,17 @@ async fn obey(directory: &Path) {
             .expect("somebody reads standard output");
     }
     store.close().await;
+}
+
+/// Another value; of a chunk the same with one bit changed.
+fn altered(row: &Row) -> Bytes {
+    if !row.key.item_key.as_bytes().is_empty() {
+        return Bytes::from_static(b"spoiled");
+    }
+    let mut body = row.value.to_vec();
+    let middle = body.len() / 2;
+    *body.get_mut(middle).expect("a chunk has a body") ^= 1;
+    body.into()
 }
 
 /// One row to spoil.
@@ -83,9 +96,14 @@ impl Spoil {
                 self.write(store, &self.partition, &rows).await?;
             }
             "alter" => {
-                let (value, write_time) = (Bytes::from_static(b"spoiled"), row.write_time + 1);
-                let altered = Row { value, write_time, ..row.clone() };
+                let altered = Row { value: altered(&row), write_time: row.write_time + 1, ..row.clone() };
                 self.write(store, &self.partition, &[altered]).await?;
+            }
+            "copy" => {
+                let nanos = row.key.event_time.nanos() - 1;
+                let event_time = Timestamp::from_nanos(nanos).expect("a time");
+                let key = RowKey { event_time, ..row.key.clone() };
+                self.write(store, &self.partition, &[Row { key, ..row.clone() }]).await?;
             }
             "double" => {}
             other => panic!("`{other}` is no way to spoil a row"),
