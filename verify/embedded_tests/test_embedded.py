@@ -19,7 +19,7 @@ from braid_verify.__main__ import main  # noqa: E402
 from story import Server  # noqa: E402
 
 ROWS = int(os.environ.get("BRAID_VERIFY_ROWS", "16000"))
-LAYOUTS = ("rows",)
+LAYOUTS = ("rows", "packed")
 # Characters of a value: with the larger ones a target has several chunks.
 VALUE_BYTES = {"rows": 40, "packed": 400}
 # Eight bytes of time, the id, the key.
