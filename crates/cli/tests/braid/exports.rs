@@ -168,7 +168,8 @@ fn other_tools_read_origins_and_targets_and_the_records_of_splits() {
     import(&server, "plays", &scratch.path().join("few.csv"), &whale(&day, 3).replace("whale", "few"));
     let table = format!("data_{}", day.replace('-', ""));
     let id = format!("{table}/7/0/whale");
-    run(&server, &["split", "create", "-n", "plays", &id]);
+    // As rows, which other tools can read; what is packed is for whoever knows its format.
+    run(&server, &["split", "create", "-n", "plays", &id, "--layout", "rows"]);
     run(&server, &["split", "watch", "-n", "plays", &id]);
 
     let out = scratch.path().join("out");

@@ -116,7 +116,7 @@ fn a_partition_is_split_by_hand_watched_shown_compared_and_retired() {
     assert_eq!(last["pre_split_data"]["digest"]["rows"], "200");
 
     let (code, story, _) = run(&["split", "show", "-n", "plays", &id]);
-    assert!(code == 0 && story.contains("\nplan       4 targets by time_range"), "{story}");
+    assert!(code == 0 && story.contains("\nplan       1 target by time_range, layout packed"), "{story}");
     let states = ["CANDIDATE", "PLANNING", "PLANNED", "COPYING", "VERIFYING", "COMPLETED"];
     assert!(states.iter().all(|state| story.contains(&format!("Z  {state} "))), "{story}");
     let (code, _, said) = run(&["split", "list", "-n", "plays"]);

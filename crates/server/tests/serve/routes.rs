@@ -145,10 +145,10 @@ async fn reads_move_from_the_origin_to_targets_and_back() {
         let compared = fixture.compare_all().await;
         assert_eq!((compared.splits, compared.records, compared.differ), (1, EVENTS, 0));
         assert_eq!(fixture.step().await.mode, mode);
-        assert!(fixture.targets_read(&wide).await > 1, "{mode}");
+        assert!(fixture.targets_read(&wide).await > 0, "{mode}");
         assert_eq!(fixture.probed(&wide).await.route, "TARGET");
         fixture.restart().await;
-        assert!(fixture.targets_read(&wide).await > 1, "{mode}, after a restart");
+        assert!(fixture.targets_read(&wide).await > 0, "{mode}, after a restart");
     }
     let on = fixture.client.get_read_mode(NAMESPACE).await.unwrap();
     assert_eq!((on.mode.as_str(), on.next_mode.as_str()), ("on", ""));
@@ -179,7 +179,7 @@ async fn servers_move_reads_on_by_themselves_when_all_gates_are_open() {
         env.clock.sleep(LOOK_EVERY).await;
         mode = fixture.client.get_read_mode(NAMESPACE).await.unwrap().mode;
     }
-    assert!(fixture.targets_read(&wide).await > 1);
+    assert!(fixture.targets_read(&wide).await > 0);
     let audit = fixture.client.list_audit(admin::ListAuditRequest::default()).await.unwrap();
     assert_eq!(audit.entries[0].author, "braid");
     assert!(audit.entries[0].reason.contains("min_compared 1"), "{:?}", audit.entries[0]);

@@ -104,8 +104,9 @@ fn plan(post: &PostSplitData, capped: bool) -> String {
         None => ("unknown strategy", 0),
     };
     let capped = if capped { ", capped: more bytes than they should have" } else { "" };
-    let (count, layout, into) = (count(post), &post.layout, &post.time_slice);
-    format!("{count} targets by {by}, layout {layout}, in {into} from event bucket {first} on{capped}")
+    let (layout, into) = (&post.layout, &post.time_slice);
+    let targets = value::count(count(post) as u64, "target");
+    format!("{targets} by {by}, layout {layout}, in {into} from event bucket {first} on{capped}")
 }
 
 /// The digests of both sides.
