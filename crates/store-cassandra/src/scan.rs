@@ -36,11 +36,27 @@ fn edges(scan: &Scan) -> Option<(Edge, Edge)> {
     (!interval.is_empty() && lower < upper).then_some((lower, upper))
 }
 
+/// What is read of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// All of it.
+    All,
+    /// All but the value.
+    Headers,
+}
+
 /// Reads rows until a limit of `scan` is reached or there are no more.
-pub(crate) async fn scan(cluster: &Cluster, table: &Table, scan: &Scan) -> Result<ScanPage> {
-    let statement = match scan.order {
-        Order::NewestFirst => &table.newest_first,
-        Order::OldestFirst => &table.oldest_first,
+pub(crate) async fn scan(
+    cluster: &Cluster,
+    table: &Table,
+    scan: &Scan,
+    columns: Columns,
+) -> Result<ScanPage> {
+    let statement = match (columns, scan.order) {
+        (Columns::All, Order::NewestFirst) => &table.newest_first,
+        (Columns::All, Order::OldestFirst) => &table.oldest_first,
+        (Columns::Headers, Order::NewestFirst) => &table.newest_headers,
+        (Columns::Headers, Order::OldestFirst) => &table.oldest_headers,
     };
     let Some((lower, upper)) = edges(scan) else {
         return cluster.prepared(statement, Some(&table.name)).await.map(|_| ScanPage::default());
@@ -60,23 +76,33 @@ pub(crate) async fn scan(cluster: &Cluster, table: &Table, scan: &Scan) -> Resul
     let task = Task { what: "read rows", table: Some(&table.name), writes: false };
     let answers = Pages::new(cluster, task, statement, values).await?;
     let mut answers = answers.at(read_level(scan.consistency)).hedged(scan.hedge_after);
-    let mut page = Page { scan, rows: RowsBuilder::default() };
+    let mut page = Page { scan, columns, rows: RowsBuilder::default() };
     let mut left_over = false;
     while !left_over && !page.is_full() {
         let (rows_left, bytes_left) = page.room();
-        let asked = table.row_bytes.rows_behind(page.read(), rows_left, bytes_left);
+        let asked = match columns {
+            Columns::All => table.row_bytes.rows_behind(page.read(), rows_left, bytes_left),
+            // Small, and all alike.
+            Columns::Headers => i32::try_from(rows_left).unwrap_or(i32::MAX),
+        };
         let Some(answer) = answers.next(asked).await? else {
             break;
         };
         left_over = page.take(&answer)?;
     }
-    table.row_bytes.learn(page.read());
+    if columns == Columns::All {
+        table.row_bytes.learn(page.read());
+    }
     Ok(page.finish(left_over || answers.more()))
 }
+
+/// Time, event id, item key, value, metadata and write time of a row.
+type Whole<'a> = (i64, &'a str, &'a str, &'a [u8], &'a [u8], i64);
 
 /// A page that fills up.
 struct Page<'a> {
     scan: &'a Scan,
+    columns: Columns,
     rows: RowsBuilder,
 }
 
@@ -102,15 +128,29 @@ impl Page<'_> {
             // At once: a buffer that grows is copied with each doubling, and most pages are one answer.
             self.rows = RowsBuilder::with_capacity(answer.rows_bytes_size(), answer.rows_num());
         }
-        let rows = answer
-            .rows::<(i64, &str, &str, &[u8], &[u8], i64)>()
-            .map_err(|error| unreadable("table of rows", error))?;
+        let unread = |error| unreadable("table of rows", error);
+        match self.columns {
+            Columns::All => {
+                let rows = answer.rows::<Whole<'_>>().map_err(unread)?;
+                self.take_rows(rows.map(|row| row.map_err(|error| unreadable("row", error))))
+            }
+            Columns::Headers => {
+                let rows = answer.rows::<(i64, &str, &str, &[u8], i64)>().map_err(unread)?;
+                let without_value =
+                    |(time, event, item, metadata, written)| (time, event, item, &[][..], metadata, written);
+                self.take_rows(
+                    rows.map(|row| row.map(without_value).map_err(|error| unreadable("row", error))),
+                )
+            }
+        }
+    }
+
+    fn take_rows<'r>(&mut self, rows: impl Iterator<Item = Result<Whole<'r>>>) -> Result<bool> {
         for row in rows {
             if self.is_full() {
                 return Ok(true);
             }
-            let (time, event_id, item_key, value, metadata, write_time) =
-                row.map_err(|error| unreadable("row", error))?;
+            let (time, event_id, item_key, value, metadata, write_time) = row?;
             let event_time = Timestamp::checked(time).ok_or_else(|| {
                 let message =
                     format!("a row has the time {time}, which no event can have; something else wrote it");

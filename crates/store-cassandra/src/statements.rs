@@ -87,6 +87,9 @@ pub(crate) struct Table {
     pub(crate) newest_first: Lazy,
     /// The same, oldest first.
     pub(crate) oldest_first: Lazy,
+    /// Both without values.
+    pub(crate) newest_headers: Lazy,
+    pub(crate) oldest_headers: Lazy,
     /// Reads one row or none: whether the table is there, and the token of a partition.
     pub(crate) touch: Lazy,
     /// Lists partitions from the start.
@@ -107,6 +110,8 @@ impl Table {
         // One form for both directions: from a key on, up to but not including another.
         let between = format!("({ROW}) >= (?, ?, ?) AND ({ROW}) < (?, ?, ?)");
         let scan = format!("SELECT {columns} FROM {table} {whose} AND {between}");
+        let headers = format!("{ROW}, value_metadata, WRITETIME(value_metadata)");
+        let headers = format!("SELECT {headers} FROM {table} {whose} AND {between}");
         let ascending = "ORDER BY event_time ASC, event_id ASC, event_item_key ASC";
         let list = format!("SELECT DISTINCT {PARTITION} FROM {table}");
         let upsert = format!(
@@ -122,6 +127,8 @@ impl Table {
             delete: Lazy::new(&profiles.writing, format!("DELETE FROM {table} USING TIMESTAMP ? {whose}")),
             oldest_first: Lazy::new(&profiles.serving, format!("{scan} {ascending}")),
             newest_first: Lazy::new(&profiles.serving, scan),
+            oldest_headers: Lazy::new(&profiles.serving, format!("{headers} {ascending}")),
+            newest_headers: Lazy::new(&profiles.serving, headers),
             touch: Lazy::new(&profiles.serving, format!("SELECT event_time FROM {table} {whose} LIMIT 1")),
             partitions_from: Lazy::new(&profiles.sweeping, format!("{list} WHERE token({PARTITION}) >= ?")),
             partitions: Lazy::new(&profiles.sweeping, list),

@@ -18,6 +18,7 @@ use crate::histogram::{Kept, Sources};
 use crate::lifecycle::Lifecycle;
 use crate::records::Records;
 use crate::retry::Task;
+use crate::scan::Columns;
 use crate::signals::Signals;
 use crate::statements::{Lazy, Table, Tables};
 use crate::{Options, connect, delete, enumerate, measure, scan, write};
@@ -145,7 +146,14 @@ impl Store for CassandraStore {
     async fn scan(&self, request: Scan) -> Result<ScanPage> {
         request.check()?;
         let table = self.table(&request.table)?;
-        let found = scan::scan(&self.shared.cluster, &table, &request).await;
+        let found = scan::scan(&self.shared.cluster, &table, &request, Columns::All).await;
+        self.noting(&request.table, ErrorKind::Unavailable, found).await
+    }
+
+    async fn scan_headers(&self, request: Scan) -> Result<ScanPage> {
+        request.check()?;
+        let table = self.table(&request.table)?;
+        let found = scan::scan(&self.shared.cluster, &table, &request, Columns::Headers).await;
         self.noting(&request.table, ErrorKind::Unavailable, found).await
     }
 

@@ -20,11 +20,21 @@ const FIRST_ROWS: usize = 8_192;
 /// Room for the row that goes over the limit, unless it is a large one.
 const LAST_ROW_BYTES: usize = 16 << 10;
 
+/// What is kept of each row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// All of it.
+    All,
+    /// All but the value.
+    Headers,
+}
+
 /// Reads rows from a snapshot until a limit of `scan` is reached.
 pub(crate) fn scan(
     database: &Database,
     table: &Table,
     scan: &Scan,
+    columns: Columns,
     cancelled: &Cancelled,
 ) -> Result<ScanPage> {
     let prefix = partition::encode(&scan.partition);
@@ -33,7 +43,7 @@ pub(crate) fn scan(
         return Ok(ScanPage::default());
     }
     let mut entries = database.snapshot().range(&table.keyspace, from..to);
-    let mut page = Page::new(scan, prefix.len());
+    let mut page = Page::new(scan, columns, prefix.len());
     loop {
         let entry = match scan.order {
             Order::OldestFirst => entries.next(),
@@ -66,16 +76,18 @@ fn bounds(prefix: &[u8], scan: &Scan) -> (Vec<u8>, Vec<u8>) {
 /// A page that fills up. Versions of a row lie beside each other, so a row is merged with the one before it.
 struct Page<'a> {
     scan: &'a Scan,
+    columns: Columns,
     prefix_length: usize,
     rows: RowsBuilder,
     unescaped: Unescaped,
 }
 
 impl<'a> Page<'a> {
-    fn new(scan: &'a Scan, prefix_length: usize) -> Self {
+    fn new(scan: &'a Scan, columns: Columns, prefix_length: usize) -> Self {
         let bytes = usize::try_from(scan.bytes_max).unwrap_or(usize::MAX).min(FIRST_BYTES) + LAST_ROW_BYTES;
         Self {
             scan,
+            columns,
             prefix_length,
             rows: RowsBuilder::with_capacity(bytes, scan.rows_max.min(FIRST_ROWS)),
             unescaped: Unescaped::default(),
@@ -87,7 +99,10 @@ impl<'a> Page<'a> {
         let (key, value) = entry.into_inner().map_err(read_failed)?;
         let full = self.is_full();
         let version = row::decode(self.prefix_length, &key, &value, &mut self.unescaped);
-        let version = version.ok_or_else(cut_short)?;
+        let mut version = version.ok_or_else(cut_short)?;
+        if self.columns == Columns::Headers {
+            version.value = &[];
+        }
         if self.rows.last_is(&version) {
             self.rows.merge_into_last(version);
         } else if full {

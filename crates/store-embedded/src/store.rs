@@ -26,6 +26,7 @@ use crate::engine::Engine;
 use crate::keys::{meta, partition, row};
 use crate::latch::Latch;
 use crate::open::{self, Opened};
+use crate::scan::Columns;
 use crate::tables::{Table, Tables};
 use crate::{EngineStats, Options, cancel, enumerate, measure, metadata, scan};
 
@@ -234,7 +235,16 @@ impl Store for EmbeddedStore {
         request.check()?;
         let (table, database) = (self.table(&request.table)?, self.shared.engine.database.clone());
         cancel::read(&*self.shared.env.spawn, move |cancelled| {
-            scan::scan(&database, &table, &request, cancelled)
+            scan::scan(&database, &table, &request, Columns::All, cancelled)
+        })
+        .await
+    }
+
+    async fn scan_headers(&self, request: Scan) -> Result<ScanPage> {
+        request.check()?;
+        let (table, database) = (self.table(&request.table)?, self.shared.engine.database.clone());
+        cancel::read(&*self.shared.env.spawn, move |cancelled| {
+            scan::scan(&database, &table, &request, Columns::Headers, cancelled)
         })
         .await
     }

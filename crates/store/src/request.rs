@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use model::row::{METADATA_BYTES_MAX, VALUE_BYTES_MAX};
-use model::{Interval, Order, PartitionKey, Row, RowKey, Rows, TableRef};
+use model::{Interval, Order, PartitionKey, Row, RowKey, RowView, Rows, RowsBuilder, TableRef};
 
 use crate::{Consistency, Error, Result};
 
@@ -140,6 +140,15 @@ pub struct ScanPage {
     pub bytes: u64,
     /// Whether rows may follow: a limit ended the scan. Go on behind the last row.
     pub more: bool,
+}
+
+impl ScanPage {
+    /// The same rows, each with an empty value.
+    pub fn without_values(&self) -> Self {
+        let mut rows = RowsBuilder::default();
+        self.rows.iter().for_each(|row| rows.push(RowView { value: &[], ..row }));
+        Self { bytes: rows.logical_bytes(), rows: rows.finish(), more: self.more }
+    }
 }
 
 /// An enumeration of the partitions of a table.

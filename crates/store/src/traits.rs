@@ -75,6 +75,12 @@ pub trait Store: Send + Sync + 'static {
     /// during it. A partition that was never written is empty.
     async fn scan(&self, scan: Scan) -> Result<ScanPage>;
 
+    /// The same without values: each row comes with an empty one, and `bytes` count without them. What a store need not read for
+    /// it, it does not. `bytes_max` may count with them.
+    async fn scan_headers(&self, scan: Scan) -> Result<ScanPage> {
+        Ok(self.scan(scan).await?.without_values())
+    }
+
     /// Lists partitions that have rows, each once, in an order that only the backend knows but always the same one.
     /// Partitions made while an enumeration goes on may or may not come; those there before always do.
     async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage>;

@@ -7,7 +7,7 @@ use model::{Interval, Order};
 
 use super::sum::Sum;
 use crate::query::{Matcher, Number, Seen};
-use crate::read::{After, Edge, Ended, Head, InPlace, Mark, Taker, Wants};
+use crate::read::{After, Counting, Counts as GroupCounts, Edge, Ended, Head, InPlace, Mark, Taker, Wants};
 use crate::{Aggregation, Bucket, BucketKey, PAGE_BYTES_MAX, ReadRequest, Stats};
 
 /// Bytes that a bucket takes in the answer beside its value, about.
@@ -217,6 +217,28 @@ impl Taker for Tally<'_> {
 
     fn events_wanted(&self) -> usize {
         self.remaining.and_then(|left| usize::try_from(left).ok()).unwrap_or(usize::MAX - 1)
+    }
+
+    fn counting(&self) -> Option<Counting> {
+        let counting = match &self.counts {
+            Counts::Count => Counting::Events,
+            Counts::Histogram { width, .. } => Counting::Stretches(*width),
+            Counts::Distinct { .. } | Counts::Stats { .. } => return None,
+        };
+        // Where only so many are wanted, their order matters.
+        (self.matcher.takes_all() && self.remaining.is_none()).then_some(counting)
+    }
+
+    fn take_counts(&mut self, counts: &GroupCounts) -> bool {
+        if let Counts::Histogram { stretches, buckets_max, .. } = &mut self.counts {
+            let new = counts.keys().filter(|start| !stretches.contains_key(start)).count();
+            if stretches.len() + new > *buckets_max {
+                return false;
+            }
+            counts.iter().for_each(|(start, events)| *stretches.entry(*start).or_default() += events);
+        }
+        self.count += counts.values().sum::<u64>();
+        true
     }
 
     fn take_in_place(&mut self, head: &Head<'_>, rows: usize) -> InPlace {

@@ -1,13 +1,17 @@
 //! What to ask the store for next, in either layout.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
+use chunk::Chunk;
 use model::{RowKey, Rows};
 use split::CoverLayout;
 use store::{Result, Scan, ScanPage};
 
 use super::arrived::Arrived;
 use super::chunks::{ChunkWalk, Window};
+use super::headers::HeaderCourse;
+use super::rows::{Chosen, PageRows};
 
 /// Chunks that are asked for at once, at most: some megabytes of events.
 const CHUNKS_MAX: usize = 64;
@@ -48,6 +52,11 @@ impl Course {
         Self { scan, way }
     }
 
+    /// The headers of the chunks that `scan` meets, in a packed partition.
+    pub(crate) fn headers(scan: Scan) -> HeaderCourse {
+        HeaderCourse::new(scan)
+    }
+
     /// All that is wanted.
     pub(crate) const fn scan(&self) -> &Scan {
         &self.scan
@@ -59,6 +68,18 @@ impl Course {
             Way::Rows { more, .. } => *more,
             Way::Chunks { walk, .. } => walk.goes_on(),
         }
+    }
+
+    /// Begins in a chunk that is there already, if it is one of a packed partition and has rows that are wanted.
+    pub(crate) fn begin_in(&mut self, chunk: &Arc<Chunk>) -> Option<PageRows> {
+        let Way::Chunks { walk, .. } = &mut self.way else { return None };
+        let range = walk.window.of(&chunk.rows().ok()?);
+        if range.is_empty() {
+            return None;
+        }
+        walk.begin_in(chunk.header());
+        let (chunk, order) = (Arc::clone(chunk), walk.window.order);
+        Some(PageRows::Chunk { chunk, rows: Chosen::Range(range), order })
     }
 
     /// What to ask for next. Its answer has to be taken before it is called again.

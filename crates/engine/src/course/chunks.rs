@@ -96,6 +96,20 @@ impl ChunkWalk {
         Self { window, step, behind: None, edge: None }
     }
 
+    /// Goes on behind a chunk that is there already, in which the read begins.
+    pub(super) fn begin_in(&mut self, header: &Header) {
+        self.behind = Some(header.stored_key());
+        self.edge = Some(match self.window.order {
+            Order::NewestFirst => header.oldest.clone(),
+            Order::OldestFirst => header.newest.clone(),
+        });
+        let reached_start = header.oldest.event_time.nanos() < self.window.interval.start();
+        self.step = match self.window.order {
+            Order::NewestFirst if reached_start => Step::Over,
+            _ => Step::Along,
+        };
+    }
+
     /// Whether there may be more chunks.
     pub(super) fn goes_on(&self) -> bool {
         self.step != Step::Over

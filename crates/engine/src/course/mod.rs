@@ -6,12 +6,16 @@
 
 mod arrived;
 mod asked;
+mod cache;
 mod chunks;
 mod filter;
+mod headers;
 mod rows;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use arrived::Arrived;
 pub(crate) use asked::{Course, Wanted};
+pub(crate) use cache::ChunkCache;
+pub(crate) use headers::HeaderCourse;
 pub(crate) use rows::PageRows;

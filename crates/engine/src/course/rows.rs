@@ -64,6 +64,14 @@ impl PageRows {
         matches!(self, Self::Stored { more: true, .. })
     }
 
+    /// The chunk that they lie in, where all that is behind `index` is left of it.
+    pub(crate) fn chunk_behind(&self, index: usize) -> Option<&Arc<Chunk>> {
+        match self {
+            Self::Chunk { chunk, rows: Chosen::Range(range), .. } if index < range.len() => Some(chunk),
+            _ => None,
+        }
+    }
+
     /// The row at `index`, looked at in place.
     pub(crate) fn view(&self, index: usize) -> Option<RowView<'_>> {
         match self {

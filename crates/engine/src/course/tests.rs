@@ -1,9 +1,10 @@
 //! A packed partition is read as the same rows are: from any place, in both orders, by any number of chunks at a time.
 
 use std::ops::Bound;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use chunk::{Codec, Packer, Unpacker};
+use chunk::{Chunk, Codec, Packer, Unpacker};
 use model::{
     EventId, Interval, ItemKey, NamespaceName, Order, PartitionKey, Row, RowKey, Rows, SeriesId, TableName,
     TableRef, Timestamp,
@@ -16,7 +17,7 @@ use super::{Course, Wanted};
 use crate::SearchQuery;
 use crate::query::{Matcher, Seen};
 
-fn key(time: i64, event: &str, item: &str) -> RowKey {
+pub(super) fn key(time: i64, event: &str, item: &str) -> RowKey {
     RowKey {
         event_time: Timestamp::from_nanos(time).unwrap(),
         event_id: EventId::from_stored(Bytes::copy_from_slice(event.as_bytes())),
@@ -27,6 +28,16 @@ fn key(time: i64, event: &str, item: &str) -> RowKey {
 fn row(time: i64, event: &str, item: &str) -> Row {
     let value = Bytes::from(format!("{time}{event}{item}"));
     Row { key: key(time, event, item), write_time: time, value, metadata: Bytes::new() }
+}
+
+/// The chunks of events at times 0 to 99, of about so many bytes.
+pub(super) fn chunks_of(chunk_bytes: u64) -> Vec<Arc<Chunk>> {
+    let rows: Vec<Row> = (0..100).rev().map(|time| row(time, "e", "i")).collect();
+    let unpacked = |stored: &Row| {
+        let header = chunk::Header::decode(&stored.metadata).unwrap();
+        Arc::new(Unpacker::default().unpack(header, &stored.value).unwrap())
+    };
+    packed(&rows, chunk_bytes).iter().map(unpacked).collect()
 }
 
 /// Chunks of the rows, newest first as they are stored.
@@ -53,7 +64,7 @@ fn answer(stored: &[Row], scan: &Scan) -> ScanPage {
     ScanPage { bytes: rows.iter().map(|row| row.logical_bytes()).sum(), rows, more }
 }
 
-fn scan(order: Order, interval: Interval, from: Bound<RowKey>) -> Scan {
+pub(super) fn scan(order: Order, interval: Interval, from: Bound<RowKey>) -> Scan {
     Scan {
         table: TableRef {
             namespace: NamespaceName::new("n").unwrap(),
@@ -131,6 +142,44 @@ proptest! {
         let (found, asked) = read(&packed(&rows, chunk_bytes), scan, at_once).unwrap();
         prop_assert_eq!(&found, &expected);
         prop_assert!(asked <= rows.len() + 3, "asked {asked} times");
+    }
+}
+
+proptest! {
+    /// A page that begins in a chunk that is there already gives the same as one that fetches it.
+    #[test]
+    fn a_read_that_begins_in_a_kept_chunk_gives_the_same(
+        rows in any_rows(),
+        (chunk_bytes, at_once) in (1_u64..120, 1_usize..60),
+        (start, width) in (0_i64..12, 0_i64..14),
+        newest in any::<bool>(),
+        place in any::<proptest::sample::Index>(),
+    ) {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let from = rows[place.index(rows.len())].key.clone();
+        let order = if newest { Order::NewestFirst } else { Order::OldestFirst };
+        let scan = scan(order, Interval::new(start, start + width).unwrap(), Bound::Excluded(from.clone()));
+        let expected = answer(&rows, &scan).rows.to_vec();
+        let stored = packed(&rows, chunk_bytes);
+        let mut unpacker = Unpacker::default();
+        let kept = stored.iter().map(|stored| {
+            let header = chunk::Header::decode(&stored.metadata).unwrap();
+            Arc::new(unpacker.unpack(header, &stored.value).unwrap())
+        }).find(|chunk| chunk.header().oldest <= from && from <= chunk.header().newest).unwrap();
+        let mut course = Course::new(scan, CoverLayout::Packed { rows_per_chunk: 2 });
+        let here = course.begin_in(&kept);
+        let mut found: Vec<Row> =
+            here.iter().flat_map(|page| (0..page.len()).filter_map(|at| page.get(at))).collect();
+        while course.goes_on() {
+            let ask = course.ask(Wanted { rows: at_once, rows_max: at_once }, false);
+            let mut arrived = course.take(answer(&stored, &ask)).unwrap();
+            while let Some(page) = arrived.next(&mut unpacker, None).unwrap() {
+                found.extend((0..page.len()).filter_map(|at| page.get(at)));
+            }
+        }
+        prop_assert_eq!(found, expected);
     }
 }
 

@@ -66,7 +66,7 @@ struct Measure {
 
 impl Source<'_> {
     /// Where the rows of a partition go on.
-    fn from(&self, group: &Group, partition: &PartitionKey) -> Bound<RowKey> {
+    pub(super) fn from(&self, group: &Group, partition: &PartitionKey) -> Bound<RowKey> {
         let Some(resume) = self.resume else { return Bound::Unbounded };
         let after = &resume.after;
         let item_key = if self.series.is_empty() {
@@ -162,7 +162,13 @@ impl Source<'_> {
             ahead: measure.ahead,
         };
         let outside = (Arc::clone(self.store), Arc::clone(self.clock));
-        let wanted = (measure.wanted_rows, self.filter.cloned());
+        let begun = match (&scan.from, layout) {
+            (Bound::Excluded(place), CoverLayout::Packed { .. }) => {
+                self.router.chunks.take(&scan.table, &scan.partition, place)
+            }
+            _ => None,
+        };
+        let wanted = (measure.wanted_rows, self.filter.cloned(), begun);
         let reader = PartitionReader::open(outside, (scan, place, layout), rest, wanted).await?;
         #[cfg(feature = "seeded-bugs")]
         let reader = if self.mixes() { reader.beside(part(whole)) } else { reader };

@@ -2,13 +2,15 @@
 //!
 //! Memory per request is bounded: a few pages of the store per partition of a few groups, and one page of events.
 //!
-//! `walk` goes from a request to rows (`everything` where no series is named), `group` and `partition` give the rows in order,
+//! `walk` goes from a request to rows (`everything` where no series is named), `group` and `partition` give the rows in order
+//! (`count` where headers of chunks are enough),
 //! a `take::Taker` takes them: a page of `events`, or a tally of an aggregation. `ahead`, `certain`, `span` and `take` are pure.
 
 mod ahead;
 #[cfg(feature = "seeded-bugs")]
 mod bugs;
 mod certain;
+mod count;
 mod desk;
 mod drain;
 mod events;
@@ -27,6 +29,7 @@ mod walk;
 
 pub use certain::VIEW_STALE;
 pub(crate) use certain::certain;
+pub(crate) use count::{Counting, Counts};
 pub use desk::ReadLimits;
 pub(crate) use desk::{Desk, Place};
 pub(crate) use explain::explain_page;

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chunk::Unpacker;
+use chunk::{Chunk, Unpacker};
 use env::{BoxFuture, Clock};
 use futures::future::{MaybeDone, maybe_done};
 use model::{Interval, PartitionKey, Row, RowView, SeriesId, TableRef};
@@ -111,6 +111,8 @@ pub(super) struct PartitionReader {
     at: usize,
     /// What the store gave and comes behind `rows`.
     arrived: Arrived,
+    /// Where both lie: the store may have been asked for another part by now.
+    home: (PartitionKey, TableRef),
     unpacker: Unpacker,
     /// Events that it does not want need not be given.
     filter: Option<Arc<Matcher>>,
@@ -151,12 +153,17 @@ impl PartitionReader {
         (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
         (scan, place, layout): (Scan, Place, CoverLayout),
         rest: VecDeque<Part>,
-        (wanted_rows, filter): (usize, Option<Arc<Matcher>>),
+        (wanted_rows, filter, begun): (usize, Option<Arc<Matcher>>, Option<Arc<Chunk>>),
     ) -> Result<Self> {
         let wanted = Wanted { rows: wanted_rows, rows_max: scan.rows_max };
         let ahead = scan.ahead;
+        let home = (scan.partition.clone(), scan.table.clone());
         let mut course = Course::new(scan, layout);
-        let first = timed(Arc::clone(&store), Arc::clone(&clock), course.ask(wanted, ahead)).await?;
+        let here = begun.as_ref().and_then(|chunk| course.begin_in(chunk));
+        let first = match here {
+            Some(_) => None,
+            None => Some(timed(Arc::clone(&store), Arc::clone(&clock), course.ask(wanted, ahead)).await?),
+        };
         let mut reader = Self {
             store,
             clock,
@@ -166,6 +173,7 @@ impl PartitionReader {
             rows: PageRows::default(),
             at: 0,
             arrived: Arrived::default(),
+            home,
             unpacker: Unpacker::default(),
             filter,
             ahead: None,
@@ -178,7 +186,14 @@ impl PartitionReader {
             #[cfg(feature = "seeded-bugs")]
             origin: None,
         };
-        reader.arrive(first).await?;
+        match (first, here) {
+            (Some(first), _) => reader.arrive(first).await?,
+            (None, Some(here)) => {
+                reader.rows = here;
+                reader.count(reader.rows.len()).await;
+            }
+            (None, None) => {}
+        }
         // A part may be empty, and whoever has no row is not asked again.
         reader.turn_page().await?;
         Ok(reader)
@@ -255,7 +270,16 @@ impl PartitionReader {
         self.waited += took;
         self.bytes += page.bytes;
         self.arrived = self.course.take(page)?;
-        let count = self.arrived.row_count();
+        let Scan { partition, table, .. } = self.course.scan();
+        if self.home.0 != *partition || self.home.1 != *table {
+            self.home = (partition.clone(), table.clone());
+        }
+        self.count(self.arrived.row_count()).await;
+        Ok(())
+    }
+
+    /// So many rows came: the next are read ahead if they will be needed.
+    async fn count(&mut self, count: usize) {
         self.rows_read += count;
         self.wanted_rows = self.wanted_rows.saturating_sub(count);
         if self.goes_on() && self.wanted_rows > 0 {
@@ -264,7 +288,12 @@ impl PartitionReader {
             let _begun = futures::poll!(&mut ahead);
             self.ahead = Some(ahead);
         }
-        Ok(())
+    }
+
+    /// The chunk that it stands in, for whoever goes on there.
+    pub(super) fn chunk(&self) -> Option<((PartitionKey, TableRef), Arc<Chunk>)> {
+        let chunk = self.rows.chunk_behind(self.at)?;
+        Some((self.home.clone(), Arc::clone(chunk)))
     }
 
     /// Reads what lies behind, ahead of need or because it is needed now.

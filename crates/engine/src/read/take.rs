@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use model::{EventId, ItemKey, Order, Position, RowView, SeriesId, Timestamp};
 
+use super::count::{Counting, Counts};
 use super::partition::Head;
 use crate::Resume;
 
@@ -32,6 +33,16 @@ pub(crate) trait Taker {
 
     /// How many more events it can take.
     fn events_wanted(&self) -> usize;
+
+    /// What it wants to know of events, where it is nothing but how many there are and when.
+    fn counting(&self) -> Option<Counting> {
+        None
+    }
+
+    /// Takes events that were counted elsewhere; false where it has no room for them.
+    fn take_counts(&mut self, _counts: &Counts) -> bool {
+        false
+    }
 
     /// Looks at an event that has not begun and whose rows are all here. So a rejected event never becomes a record.
     fn take_in_place(&mut self, head: &Head<'_>, rows: usize) -> InPlace;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use model::PartitionKey;
+use model::{Group, PartitionKey};
 
+use super::count::Counted;
 use super::group::GroupReader;
 use crate::route::{Choice, Entry};
 use crate::{Cost, ExplainedGroup, PartitionBytes};
@@ -67,6 +68,21 @@ impl Visited {
             explained.push(ExplainedGroup { table: table(), group: reader.group, partitions });
         }
         self.last = Some(reader);
+    }
+
+    /// Takes a group that was counted without reading its rows.
+    pub(super) fn add_counted(&mut self, group: &Group, counted: Counted) {
+        let start = group.layout.slice.start();
+        self.slices.insert(start);
+        self.cost.slices = self.slices.len() as u64;
+        self.cost.targets += counted.targets;
+        self.cost.partitions = self.cost.origins + self.cost.targets;
+        self.cost.bytes_read += counted.bytes;
+        for (partition, entry) in counted.routes {
+            self.entries.push(entry);
+            self.routed.push((start, partition));
+        }
+        self.last = None;
     }
 
     /// What the next page must know of the group in which this one ended. `again` bytes of it are read once more.

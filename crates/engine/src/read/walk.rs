@@ -172,10 +172,19 @@ impl Walk<'_> {
         }
         let partitions = groups.first().map_or(1, |group| usize::from(group.layout.shape.buckets_per_id));
         let mut ahead = ReadAhead::new(reading.learned, reading.request.series.len(), partitions);
-        let mut groups = groups.into_iter();
+        let mut groups = groups.into_iter().peekable();
         let source = self.source;
         let mut opening = FuturesOrdered::new();
         loop {
+            while opening.is_empty()
+                && let Some(group) = groups.peek().copied()
+                && self.counted(&group, taker).await?
+            {
+                groups.next();
+                if self.between(taker) != Filled::Over {
+                    return Ok(self.between(taker));
+                }
+            }
             let room = ahead.groups(taker.events_wanted()) + 1;
             let opened = if room == 1 && opening.is_empty() {
                 // Alone it needs no queue, which would wake this task for nothing, and another thread to take it over.
@@ -205,6 +214,20 @@ impl Walk<'_> {
         }
     }
 
+    /// Counts a group by the headers of its chunks alone, if that is all that is wanted and can be.
+    async fn counted(&mut self, group: &Group, taker: &mut impl Taker) -> Result<bool> {
+        let Some(counting) = taker.counting().filter(|_| !self.reading.explains) else { return Ok(false) };
+        let Some(counted) = self.count_group(group, counting).await? else { return Ok(false) };
+        if !taker.take_counts(&counted.counts) {
+            return Ok(false);
+        }
+        self.visited.add_counted(group, counted);
+        if let Some(edge) = end_of(group, self.reading.request) {
+            taker.pass(edge);
+        }
+        Ok(true)
+    }
+
     /// Feeds the taker with the rows of one group, then lets it pass `edge`.
     pub(super) async fn drain(
         &mut self,
@@ -214,6 +237,9 @@ impl Walk<'_> {
     ) -> Result<Filled> {
         let left = self.left();
         let drained = drain(&mut reader, taker, left, &mut self.patience).await?;
+        for (home, chunk) in reader.readers.iter().filter_map(|(_, reader)| reader.chunk()) {
+            self.source.router.chunks.put(home, chunk);
+        }
         let group = reader.group;
         let table = || self.reading.dataset.table(&group.layout).name.as_str().to_owned();
         self.visited.add(reader, table);

@@ -14,6 +14,7 @@ use super::filters::{Filters, SliceFilters};
 use super::metrics::RouteMetrics;
 use super::way::{Fallback, Way, way};
 use crate::catalog::{Catalog, Dataset};
+use crate::course::ChunkCache;
 use crate::namespace::Share;
 use crate::split::Stored;
 use crate::view::Standing;
@@ -30,6 +31,8 @@ pub(crate) struct Router {
     env: Env,
     pub(super) filters: Filters,
     pub(super) cache: Cache,
+    /// What pages of packed targets ended in.
+    pub(crate) chunks: ChunkCache,
     pub(crate) metrics: RouteMetrics,
     checks: AtomicU64,
     #[cfg(feature = "seeded-bugs")]
@@ -109,6 +112,7 @@ impl Router {
             env,
             filters: Filters::default(),
             cache: Cache::default(),
+            chunks: ChunkCache::default(),
             metrics: RouteMetrics::default(),
             checks: AtomicU64::new(0),
             #[cfg(feature = "seeded-bugs")]

@@ -1,10 +1,15 @@
 //! What only packed targets have.
 
-use engine::{NamespaceSpec, SplitAsk, SplitLayout, SplitLimits, SplitSpec, SplitStrategy};
-use model::Order;
+use engine::{
+    AggregateRequest, Aggregation, NamespaceSpec, ReadRequest, SplitAsk, SplitLayout, SplitLimits, SplitSpec,
+    SplitStrategy,
+};
+use model::{Interval, Order};
 use split::{ChunkCodec, State, TargetLayout};
 
-use crate::world::{HOUR, TABLE, World, by_hash, event, events_of, id, name, partition, request, spec};
+use crate::world::{
+    HOUR, NANOS, START, TABLE, World, by_hash, event, events_of, id, name, partition, request, spec,
+};
 
 /// Events that shrink when packed, of some items each.
 async fn shrinking(spec: NamespaceSpec) -> World {
@@ -45,7 +50,7 @@ async fn what_shrinks_is_planned_in_stored_bytes_and_every_read_is_the_same() {
         assert!(stored < logical / 4, "{stored} of {logical}");
         assert!(post.partitions.len() <= 5, "{}", post.partitions.len());
         for (order, page_records) in [(Order::NewestFirst, 333), (Order::OldestFirst, 77)] {
-            let asked = engine::ReadRequest { order, page_records, ..request("hot") };
+            let asked = ReadRequest { order, page_records, ..request("hot") };
             let pages = crate::world::pages_of(&world.engine, asked).await;
             let mut found = events_of(&pages);
             assert!(crate::routes::filled(&pages).all(|page| page.cost.targets > 0));
@@ -157,4 +162,66 @@ async fn whoever_goes_on_cuts_the_same_chunks() {
             }
         }
     }
+}
+
+/// Everything that is in a read, and what it costs in bytes.
+async fn aggregated(
+    world: &World,
+    aggregation: Aggregation,
+    read: ReadRequest,
+) -> (u64, Vec<engine::Bucket>, u64) {
+    let asked = AggregateRequest { read, aggregation };
+    let page = world.engine.aggregate(asked).await.unwrap();
+    assert_eq!((page.next, page.cost.origins, page.cost.fallbacks), (None, 0, 0));
+    (page.count, page.buckets, page.cost.bytes_read)
+}
+
+#[tokio::test]
+async fn counts_and_histograms_come_from_headers_and_are_exact() {
+    let read = engine::ReadSpec { mode: engine::ReadMode::On, ..spec().read };
+    let world = World::wide(NamespaceSpec { read, ..spec() }).await;
+    let newest = events_of(&world.read("hot").await);
+    world.work().await;
+    let stored: u64 = world
+        .split("hot")
+        .await
+        .record
+        .post_split_data
+        .unwrap()
+        .partitions
+        .iter()
+        .map(|t| t.stored_bytes)
+        .sum();
+    for (from, to) in [(0, 3_600), (0, 1), (17, 181), (100, 101), (399, 3_600), (500, 600)] {
+        for order in [Order::NewestFirst, Order::OldestFirst] {
+            let second = |second: i64| (START + second) * NANOS;
+            let interval = Interval::new(second(from), second(to)).unwrap();
+            let within: Vec<i64> = newest
+                .iter()
+                .map(|event| event.time.nanos())
+                .filter(|time| (second(from)..second(to)).contains(time))
+                .collect();
+            let asked = || ReadRequest { interval, order, ..request("hot") };
+            let (count, _, bytes) = aggregated(&world, Aggregation::Count, asked()).await;
+            assert_eq!(count, within.len() as u64, "{from} to {to}");
+            assert!(bytes < stored / 4, "{bytes} of {stored}");
+            let width = 60 * NANOS;
+            let (count, buckets, _) = aggregated(&world, Aggregation::TimeHistogram { width }, asked()).await;
+            assert_eq!(count, within.len() as u64, "{from} to {to}");
+            let mut expected = std::collections::BTreeMap::<i64, u64>::new();
+            within.iter().for_each(|time| *expected.entry(time - time.rem_euclid(width)).or_default() += 1);
+            let found: std::collections::BTreeMap<i64, u64> = buckets
+                .iter()
+                .map(|bucket| match &bucket.key {
+                    engine::BucketKey::Time(time) => (time.start(), bucket.count),
+                    engine::BucketKey::Value(_) => unreachable!("times were asked for"),
+                })
+                .collect();
+            assert_eq!(found, expected, "{from} to {to}");
+        }
+    }
+    // Behind a page that ended in the middle the rest is counted.
+    let first = world.engine.read(request("hot")).await.unwrap();
+    let rest = ReadRequest { resume: first.next, ..request("hot") };
+    assert_eq!(aggregated(&world, Aggregation::Count, rest).await.0, 300);
 }

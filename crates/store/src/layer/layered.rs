@@ -96,6 +96,11 @@ impl<L: Layer> Store for Layered<L> {
         self.around(call, |inner| async move { inner.scan(scan).await }).await
     }
 
+    async fn scan_headers(&self, scan: Scan) -> Result<ScanPage> {
+        let call = Call { rows_asked: scan.rows_max, ahead: scan.ahead, ..Call::new(Op::Scan, 0) };
+        self.around(call, |inner| async move { inner.scan_headers(scan).await }).await
+    }
+
     async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage> {
         self.call(Op::Enumerate, 0, |inner| async move { inner.enumerate(request).await }).await
     }

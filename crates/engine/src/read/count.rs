@@ -1,0 +1,161 @@
+//! Counting a time bucket by the headers of its chunks: where all of it is packed, nobody has to read what is in them.
+//!
+//! Partitions are counted side by side and not merged, so such a bucket is counted whole or not at all; then the ordinary read does it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chunk::{Header, Unpacker};
+use futures::future::try_join_all;
+use model::{Group, PartitionKey, TableRef};
+use split::{CoverLayout, Leg, Place};
+use store::Scan;
+
+use super::group::Source;
+use super::walk::Walk;
+use crate::Result;
+use crate::course::{Course, HeaderCourse};
+use crate::route::{Choice, Entry};
+
+/// Partitions of a bucket that are counted so.
+const PARTITIONS_MAX: usize = 64;
+/// Chunks of a partition that are; more are read in pages that can end.
+const CHUNKS_MAX: usize = 16_384;
+/// Bytes of headers that are asked for at once.
+const PAGE_BYTES: u64 = 1 << 20;
+
+/// What a taker wants to know of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counting {
+    /// How many there are.
+    Events,
+    /// How many there are in each stretch of time of so many nanoseconds.
+    Stretches(i64),
+}
+
+/// Events that were counted: by the start of their stretch, or all under 0.
+pub(crate) type Counts = BTreeMap<i64, u64>;
+
+impl Counting {
+    fn stretch(self, time: i64) -> i64 {
+        match self {
+            Self::Events => 0,
+            Self::Stretches(width) => time - time.rem_euclid(width.max(1)),
+        }
+    }
+
+    /// The stretch that all events of a chunk lie in.
+    fn stretch_of(self, header: &Header) -> Option<i64> {
+        let [oldest, newest] =
+            [&header.oldest, &header.newest].map(|key| self.stretch(key.event_time.nanos()));
+        (oldest == newest).then_some(oldest)
+    }
+}
+
+/// What was counted, and by which routes.
+pub(super) struct Counted {
+    pub(super) counts: Counts,
+    pub(super) routes: Vec<(PartitionKey, Arc<Entry>)>,
+    pub(super) targets: u64,
+    pub(super) bytes: u64,
+}
+
+/// A partition in its targets.
+struct Packed {
+    partition: PartitionKey,
+    entry: Arc<Entry>,
+    legs: Vec<Leg>,
+}
+
+impl Walk<'_> {
+    /// Counts a bucket whose partitions are all packed; none where one is not.
+    pub(super) async fn count_group(&mut self, group: &Group, counting: Counting) -> Result<Option<Counted>> {
+        let Some(packed) = self.source.all_packed(group).await else { return Ok(None) };
+        let source = self.source;
+        let work = packed.iter().map(|one| source.count(group, one, counting));
+        let Some(counted) = self.patience.wait(try_join_all(work)).await else { return Ok(None) };
+        let mut all = Counted { counts: Counts::new(), routes: Vec::new(), targets: 0, bytes: 0 };
+        for (one, counted) in packed.into_iter().zip(counted?) {
+            let Some((counts, bytes)) = counted else { return Ok(None) };
+            counts.into_iter().for_each(|(at, events)| *all.counts.entry(at).or_default() += events);
+            all.bytes += bytes;
+            all.targets += one.legs.len() as u64;
+            all.routes.push((one.partition, one.entry));
+        }
+        Ok(Some(all))
+    }
+}
+
+impl Source<'_> {
+    /// The partitions of a group, if all of them are read from packed targets alone.
+    async fn all_packed(&self, group: &Group) -> Option<Vec<Packed>> {
+        let keys = |series| group.partitions(series).map(|partition| partition.key);
+        let partitions: Vec<PartitionKey> = self.series.iter().flat_map(keys).collect();
+        if self.only.is_some() || partitions.is_empty() || partitions.len() > PARTITIONS_MAX {
+            return None;
+        }
+        let mut packed = Vec::with_capacity(partitions.len());
+        for partition in partitions {
+            let routed = self.router.route(self.plan, self.dataset, &group.layout, &partition).await;
+            let Choice::Targets(entry, cover) = routed.choice else { return None };
+            let legs: Vec<Leg> = cover.ways(group.interval, self.order).into_iter().flatten().collect();
+            let is_packed = matches!(cover.layout, CoverLayout::Packed { .. });
+            if !is_packed || legs.iter().any(|leg| leg.place == Place::Origin) {
+                return None;
+            }
+            packed.push(Packed { partition, entry, legs });
+        }
+        Some(packed)
+    }
+
+    /// Counts one partition, and the bytes that were read for it; none where it has too many chunks.
+    async fn count(&self, group: &Group, one: &Packed, counting: Counting) -> Result<Option<(Counts, u64)>> {
+        let (mut counts, mut bytes, mut chunks) = (Counts::new(), 0, 0);
+        let mut unpacker = Unpacker::default();
+        for leg in &one.legs {
+            let scan = self.headers(group, one, *leg);
+            let mut course: HeaderCourse = Course::headers(scan.clone());
+            while course.goes_on() {
+                let page = self.store.scan_headers(course.ask()).await?;
+                bytes += page.bytes;
+                for (header, is_whole) in course.take(&page)? {
+                    chunks += 1;
+                    match counting.stretch_of(&header).filter(|_| is_whole) {
+                        Some(stretch) => *counts.entry(stretch).or_default() += u64::from(header.events),
+                        None => {
+                            let body = self.store.scan(course.body_of(&header)).await?;
+                            bytes += body.bytes;
+                            for time in course.times(&body, &mut unpacker)? {
+                                *counts.entry(counting.stretch(time)).or_default() += 1;
+                            }
+                        }
+                    }
+                }
+                if chunks > CHUNKS_MAX {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some((counts, bytes)))
+    }
+
+    fn headers(&self, group: &Group, one: &Packed, leg: Leg) -> Scan {
+        let event_bucket = match leg.place {
+            Place::Target(event_bucket) => event_bucket,
+            Place::Origin => one.partition.event_bucket,
+        };
+        let table: TableRef = self.dataset.wide_table(&group.layout);
+        Scan {
+            table,
+            partition: PartitionKey { event_bucket, ..one.partition.clone() },
+            order: self.order,
+            interval: leg.interval,
+            from: self.from(group, &one.partition),
+            rows_max: 1,
+            bytes_max: PAGE_BYTES,
+            consistency: self.dataset.namespace.spec.consistency,
+            hedge_after: self.dataset.namespace.spec.hedge_after(),
+            ahead: false,
+        }
+    }
+}
