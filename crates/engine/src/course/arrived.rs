@@ -85,8 +85,10 @@ fn chosen(
         && window.holds_all(chunk.header())
     {
         let mut rows = matching(chunk, filter)?;
-        if rows.is_empty() && is_last {
-            rows = last_event(chunk, window.order)?;
+        if is_last {
+            rows.extend(last_event(chunk, window.order)?);
+            rows.sort_unstable();
+            rows.dedup();
         }
         if rows.is_empty() {
             return Ok(None);
