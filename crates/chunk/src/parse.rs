@@ -16,7 +16,7 @@ const TEXT: Error = Error::Malformed("an id or key is empty, no text, or not wri
 #[derive(Clone, Debug)]
 enum Edges {
     /// All have this length.
-    Every(u32),
+    Every(usize),
     /// Entry `i` lies between `[i]` and `[i + 1]`.
     At(Vec<u32>),
 }
@@ -26,9 +26,8 @@ impl Edges {
     fn of(&self, entry: usize) -> Option<Range<usize>> {
         match self {
             Self::Every(length) => {
-                let (entry, length) = (u32::try_from(entry).ok()?, *length);
-                let start = entry.checked_mul(length)?;
-                Some(start as usize..start.checked_add(length)? as usize)
+                let start = entry.checked_mul(*length)?;
+                Some(start..start.checked_add(*length)?)
             }
             Self::At(edges) => match edges.get(entry..)? {
                 [start, end, ..] => Some(*start as usize..*end as usize),
@@ -168,7 +167,7 @@ impl Ids {
         for (text, packed) in bytes.as_chunks_mut().0.iter_mut().zip(packed) {
             id::unpack(packed, text);
         }
-        Ok(Self { bytes: bytes.into(), edges: Edges::Every(id::TEXT_BYTES as u32) })
+        Ok(Self { bytes: bytes.into(), edges: Edges::Every(id::TEXT_BYTES) })
     }
 
     /// The id of an event.
