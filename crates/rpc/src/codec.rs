@@ -37,7 +37,7 @@ where
     type Decoder = LimitedDecoder<U>;
 
     fn encoder(&mut self) -> Self::Encoder {
-        ExactEncoder { message: PhantomData }
+        ExactEncoder::default()
     }
 
     fn decoder(&mut self) -> Self::Decoder {
@@ -48,6 +48,12 @@ where
 /// Encodes `T` into a buffer of its size: one that doubles would copy a page several times.
 pub(crate) struct ExactEncoder<T> {
     message: PhantomData<T>,
+}
+
+impl<T> Default for ExactEncoder<T> {
+    fn default() -> Self {
+        Self { message: PhantomData }
+    }
 }
 
 impl<T: Message> Encoder for ExactEncoder<T> {

@@ -23,7 +23,7 @@ use crate::generated::client::v1::time_series_service_client::TimeSeriesServiceC
 /// How long reaching the server may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Answers may be this large: a page is at most 3.5 MiB, other answers are lists of namespaces and slices.
-const ANSWER_BYTES_MAX: usize = 16 << 20;
+pub(super) const ANSWER_BYTES_MAX: usize = 16 << 20;
 /// A page of an export ends with the row that makes it full, and the largest row is a chunk with an event of many large items: the
 /// most that a store takes in one batch, 16 MiB.
 const EXPORT_BYTES_MAX: usize = 32 << 20;
@@ -36,6 +36,8 @@ const FRAME_BYTES: u32 = 256 << 10;
 /// Talks to one server. Clones share a connection, which is made at the first call and again when it is lost.
 #[derive(Clone, Debug)]
 pub struct Client {
+    /// What all of these go through.
+    pub(super) channel: Channel,
     events: TimeSeriesServiceClient<Channel>,
     namespaces: NamespaceServiceClient<Channel>,
     blocks: BlockServiceClient<Channel>,
@@ -80,7 +82,8 @@ impl Client {
             filters: FilterServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
             tuning: TuningServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
             exports: ExportServiceClient::new(channel.clone()).max_decoding_message_size(EXPORT_BYTES_MAX),
-            ops: OpsServiceClient::new(channel).max_decoding_message_size(ANSWER_BYTES_MAX),
+            ops: OpsServiceClient::new(channel.clone()).max_decoding_message_size(ANSWER_BYTES_MAX),
+            channel,
             author: None,
         })
     }

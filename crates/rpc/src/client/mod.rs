@@ -6,7 +6,9 @@ mod exports;
 mod routes;
 mod splits;
 mod tuning;
+mod undecoded;
 
 pub use calls::{Client, Pages};
 pub use error::CallError;
 pub use exports::RowPages;
+pub use undecoded::UndecodedPages;
