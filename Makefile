@@ -137,7 +137,8 @@ bench: ## measure (QUICK=1 for a short run)
 	@cargo build --release -p cli
 	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
 
-BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide cassandra-split cassandra-split-read
+BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide cassandra-split cassandra-split-read \
+	cassandra-packed cassandra-hot
 
 bench-cassandra: ## measure over a real Cassandra, beside its driver (QUICK=1 for a short run)
 	@dev/needs $(CASSANDRA_NEEDS)

@@ -18,6 +18,8 @@ one; `make bench` builds it first. Those about Cassandra need a node on this mac
 
 environment:
   QUICK=1   fewer rounds on less data: minutes become seconds; to find mistakes, not to quote
+  BENCH_CASSANDRA_IP, BENCH_CASSANDRA_DIR   another node than the one at 127.0.0.1: its --ip and --dir of dev/cassandra
+  BENCH_TRIO_IP   where the first of the three nodes that cassandra-hot starts is to listen (127.0.0.61)
 
 Every question runs its sides interleaved, several rounds, in alternating order. A ratio is the median of the rounds'
 ratios. CPU time and memory are those of the whole process, where a server is measured the server's; memory is the peak
@@ -89,8 +91,9 @@ mod tests {
         check(
             &[],
             "run ingest scan grpc-ingest first-page drain search count fairness partial split split-fairness filter \
-             route-cost shadow split-read published checks metadata-load plan cassandra-write cassandra-drain \
-             cassandra-read cassandra-wide cassandra-split cassandra-split-read start json=false",
+             route-cost shadow split-read published packed-chunk packed-embedded checks metadata-load plan cassandra-write \
+             cassandra-drain cassandra-read cassandra-wide cassandra-split cassandra-split-read cassandra-packed \
+             cassandra-hot start json=false",
         );
         check(&["scan", "--json"], "run scan json=true");
         check(&["scan", "ingest"], "run scan ingest json=false");
@@ -99,9 +102,9 @@ mod tests {
         check(
             &["scam"],
             "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, \
-             search, count, fairness, partial, split, split-fairness, filter, route-cost, shadow, split-read, published, checks, \
-             metadata-load, plan, cassandra-write, cassandra-drain, cassandra-read, cassandra-wide, cassandra-split, \
-             cassandra-split-read, start; try --help",
+             search, count, fairness, partial, split, split-fairness, filter, route-cost, shadow, split-read, published, \
+             packed-chunk, packed-embedded, checks, metadata-load, plan, cassandra-write, cassandra-drain, cassandra-read, \
+             cassandra-wide, cassandra-split, cassandra-split-read, cassandra-packed, cassandra-hot, start; try --help",
         );
     }
 
@@ -124,6 +127,8 @@ route-cost            small reads of what is not split with reads on, against th
 shadow                pages of a split series in mode shadow, against the same in mode off
 split-read            reads of a wide partition of the embedded store from the targets of its split, against its origin
 published             8 readers of a split partition of 500 MB by pages of 1,000 through gRPC, against its origin
+packed-chunk          packing rows into chunks and unpacking them, by codec and kind of event, against copying the rows
+packed-embedded       reads of a wide partition of the embedded store from packed targets, against targets of rows and its origin
 checks                what the checks of lease, closed time and window cost: every check done twice, against once
 metadata-load         reads and writes of the metadata by 1,000 servers with 5,000 namespaces, idle and with a change a second
 plan                  a plan for a namespace from 128 worlds, from the most that can be asked for, and from one
@@ -133,6 +138,8 @@ cassandra-read        ten events of one partition over Cassandra through gRPC, a
 cassandra-wide        a partition of 500 MB over Cassandra by pages of 1,000 events: memory, the slowest page and store call
 cassandra-split       splitting a wide partition of Cassandra, against reading it and writing it back
 cassandra-split-read  reads of wide partitions of Cassandra from the targets of their splits, against their origins
+cassandra-packed      reads of wide partitions of Cassandra from packed targets, against the driver on the partition and targets of rows
+cassandra-hot         pages of a wide partition on one hot node of three, at more than it can give, from packed targets, against the partition
 start                 braid serve until it is ready on an empty directory, braid --version, and the size of the binary
 ";
         assert_eq!(list(), expect);

@@ -1,9 +1,10 @@
 //! Several workers at once, each a task of the runtime.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Result, bail};
-use env::{Spawn, TokioSpawn};
+use env::{Clock, Spawn, SystemClock, TokioSpawn};
 use tokio::sync::mpsc;
 
 /// Runs `workers` of `work`, numbered from 0, and adds up what they did. The first failure is the failure of all.
@@ -34,6 +35,34 @@ where
     Ok(sum)
 }
 
+/// Runs `workers`, each of which makes so many calls one after the other; adds up what they gave, with how long each took.
+pub(crate) async fn timed<F>(
+    workers: u64,
+    calls: u64,
+    call: impl Fn(u64, u64) -> F + Clone + Send + 'static,
+) -> Result<(u64, Vec<Duration>)>
+where
+    F: Future<Output = Result<u64>> + Send,
+{
+    let all = Arc::new(Mutex::new(Vec::new()));
+    let sum = work(workers, |worker| {
+        let (all, call) = (Arc::clone(&all), call.clone());
+        async move {
+            let (mut sum, mut took) = (0, Vec::new());
+            for at in 0..calls {
+                let start = SystemClock.boot();
+                sum += call(worker, at).await?;
+                took.push(SystemClock.boot().since(start));
+            }
+            all.lock().unwrap_or_else(PoisonError::into_inner).extend(took);
+            Ok(sum)
+        }
+    })
+    .await?;
+    let took = std::mem::take(&mut *all.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok((sum, took))
+}
+
 #[cfg(test)]
 mod tests {
     use anyhow::anyhow;
@@ -44,6 +73,12 @@ mod tests {
     async fn what_was_done_is_added_up() {
         assert_eq!(work(4, |worker| async move { Ok(worker) }).await.unwrap(), 6);
         assert_eq!(work(0, |worker| async move { Ok(worker) }).await.unwrap(), 0);
+    }
+
+    #[tokio::test]
+    async fn every_call_is_timed() {
+        let (sum, took) = timed(3, 4, |worker, at| async move { Ok(worker * 10 + at) }).await.unwrap();
+        assert_eq!((sum, took.len()), (138, 12));
     }
 
     #[tokio::test]

@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use engine::{
-    Engine, Evidence, NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, SplitSpec, SplitStrategy,
+    Engine, Evidence, NamespaceSpec, ReadGates, ReadMode, ReadModePolicy, ReadSpec, SplitLayout, SplitSpec,
+    SplitStrategy,
 };
 use env::{Random, SeededRandom};
 use model::{Interval, NamespaceName, SeriesId};
 use store::Store;
 
+use crate::kind::Kind;
 use crate::series::Series;
 use crate::small::EVENTS_PER_SERIES;
-use crate::splitting::{Splitting, open_for_ever};
+use crate::splitting::{Splitting, Took, open_for_ever};
 use crate::workload;
 
 /// The same places in every run.
@@ -31,29 +33,58 @@ pub(crate) struct Divided {
     pub(crate) events: u64,
     /// How many targets.
     pub(crate) targets: usize,
+    /// How they keep events.
+    pub(crate) layout: &'static str,
+    /// What its events are like.
+    pub(crate) kind: Kind,
+}
+
+/// What is written: a series of so many bytes, and so many small ones beside it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Data {
+    pub(crate) kind: Kind,
+    pub(crate) bytes: u64,
+    pub(crate) small_series: u64,
 }
 
 impl Divided {
-    /// Writes a series of so many bytes into a namespace of this name, with so many small ones beside it, and splits it.
+    /// Writes it into a namespace of this name, and splits the series.
     pub(crate) async fn write(
         at: (Engine, Arc<dyn Store>),
         name: &str,
-        strategy: SplitStrategy,
-        bytes: u64,
-        small_series: u64,
+        (strategy, layout): (SplitStrategy, SplitLayout),
+        Data { kind, bytes, small_series }: Data,
     ) -> Result<Self> {
         let engine = at.0.clone();
-        let splitting = Splitting::write_into(at, name, spec(strategy), bytes).await?;
+        let splitting = Splitting::write_into(at, name, spec(strategy, layout), kind, bytes).await?;
         for number in 0..small_series {
             let rows = workload::rows(number * EVENTS_PER_SERIES, EVENTS_PER_SERIES)?;
             splitting.write_small(workload::series(number)?, rows).await?;
         }
         engine.refresh().await?;
-        let targets = splitting.split().await?.targets;
-        let events = splitting.bytes / workload::ROW_LOGICAL_BYTES;
+        let (took, events) = (splitting.split().await?, splitting.events);
+        let (targets, layout) = (took.targets, took.layout);
         let series =
             Series { engine, name: splitting.name.clone(), series: splitting.partition.series.clone() };
-        Ok(Self { splitting, series, events, targets })
+        Ok(Self { splitting, series, events, targets, layout, kind })
+    }
+
+    /// Logical bytes of the series.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.splitting.bytes
+    }
+
+    /// How many events have the marked value.
+    pub(crate) const fn marked(&self) -> u64 {
+        match self.kind {
+            Kind::Marked => self.events.div_ceil(workload::MARKED_EVERY),
+            Kind::Small | Kind::Large | Kind::Huge | Kind::Noise => 0,
+        }
+    }
+
+    /// Splits it once more.
+    pub(crate) async fn split(&self) -> Result<Took> {
+        self.splitting.split().await
     }
 
     /// Brings its reads into a mode.
@@ -113,9 +144,9 @@ pub(crate) async fn go(engine: &Engine, name: &NamespaceName, wanted: ReadMode) 
 }
 
 /// Takes events of any age, splits what somebody asks for, and lets reads go where they are told.
-fn spec(strategy: SplitStrategy) -> NamespaceSpec {
+fn spec(strategy: SplitStrategy, layout: SplitLayout) -> NamespaceSpec {
     NamespaceSpec {
-        split: SplitSpec { strategy, ..SplitSpec::default() },
+        split: SplitSpec { strategy, layout, ..SplitSpec::default() },
         read: ReadSpec {
             mode: ReadMode::Off,
             policy: ReadModePolicy::Manual,
@@ -144,7 +175,8 @@ mod tests {
         let engine = open(&store, without_throttle()).await.unwrap();
         for (name, strategy) in [("hash", SplitStrategy::EventBucket), ("time", SplitStrategy::TimeRange)] {
             let at = (engine.clone(), Arc::clone(&store));
-            let divided = Divided::write(at, name, strategy, BYTES, 2).await.unwrap();
+            let data = Data { kind: Kind::Marked, bytes: BYTES, small_series: 2 };
+            let divided = Divided::write(at, name, (strategy, SplitLayout::Rows), data).await.unwrap();
             assert_eq!(divided.targets, 5);
             let (whole, parts) = (divided.whole().unwrap(), divided.parts(4).unwrap());
             assert_eq!((parts[0].start(), parts[3].end()), (whole.start(), whole.end()));

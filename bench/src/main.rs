@@ -2,6 +2,7 @@
 //! share in `harness`. Rivals live here and in no crate's dependencies; timed figures live here and in no test.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool talks to its user")]
 
+mod arrivals;
 mod braid;
 mod buckets;
 mod cassandra;
@@ -13,8 +14,10 @@ mod embedded;
 mod filled;
 mod fleet;
 mod harness;
+mod kind;
 mod local;
 mod meanwhile;
+mod packed;
 mod place;
 mod progress;
 mod question;
@@ -22,6 +25,7 @@ mod raw;
 mod remote;
 mod routed;
 mod series;
+mod served;
 mod small;
 mod splitting;
 mod wide;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use api::v1::{ReadEventRecordsRequest, WriteEventRecordsRequest};
+use api::v1::{AggregateEventRecordsRequest, ReadEventRecordsRequest, WriteEventRecordsRequest};
 use env::{Clock, SystemClock, TokioSpawn};
 use model::SeriesId;
 use rpc::client::Client;
@@ -141,4 +141,17 @@ pub(crate) async fn read_stream(client: &Client, request: ReadEventRecordsReques
         events += page.records.len() as u64;
     }
     Ok(events)
+}
+
+/// Asks to the end for how many events there are, and adds it up.
+pub(crate) async fn add_up(client: &Client, mut request: AggregateEventRecordsRequest) -> Result<u64> {
+    let mut events = 0;
+    loop {
+        let answer = client.aggregate(request.clone()).await?;
+        events += u64::try_from(answer.count)?;
+        if answer.next_page_token.is_empty() {
+            return Ok(events);
+        }
+        request.page_token = answer.next_page_token;
+    }
 }

@@ -16,6 +16,7 @@ use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableName, T
 use split::State;
 use store::{Consistency, Durability, PartitionBatch, Scan, Storage, Store};
 
+use crate::kind::Kind;
 use crate::small::{PAGE_EVENTS, Times};
 use crate::{local, workload};
 
@@ -42,6 +43,9 @@ pub(crate) struct Splitting {
     pub(crate) partition: PartitionKey,
     /// The time of the partition.
     hour: Interval,
+    /// What its events are like.
+    kind: Kind,
+    pub(crate) events: u64,
     pub(crate) bytes: u64,
 }
 
@@ -64,13 +68,15 @@ pub(crate) struct Took {
     pub(crate) copy: Duration,
     /// Into how many targets.
     pub(crate) targets: usize,
+    /// How they keep events.
+    pub(crate) layout: &'static str,
 }
 
 impl Splitting {
     /// Writes a partition of so many bytes, whose time is closed.
     pub(crate) async fn write(store: Arc<dyn Store>, limits: SplitLimits, bytes: u64) -> Result<Self> {
         let engine = open(&store, limits).await?;
-        Self::write_into((engine, store), NAMESPACE, open_for_ever(), bytes).await
+        Self::write_into((engine, store), NAMESPACE, open_for_ever(), Kind::Marked, bytes).await
     }
 
     /// The same in a namespace of this name, which takes events of any age until they are written.
@@ -78,35 +84,41 @@ impl Splitting {
         (engine, store): (Engine, Arc<dyn Store>),
         name: &str,
         spec: NamespaceSpec,
+        kind: Kind,
         bytes: u64,
     ) -> Result<Self> {
         let (name, series) = (NamespaceName::new(name)?, workload::series(SERIES)?);
         engine.create_namespace(&name, spec.clone()).await?;
         // Makes the slice.
-        let first = workload::marked_rows(0, 1)?.pop().context("no row")?;
+        let first = kind.rows(0, 1)?.pop().context("no row")?;
         let time = first.key.event_time;
         let events = vec![local::event(&series, first, time)?];
         engine.write_synced(WriteRequest { namespace: name.clone(), events }).await?;
         let slice = engine.list_slices(&name)?.pop().context("no slice")?;
         let table = TableRef { namespace: name.clone(), incarnation: 1, name: TableName::new(&slice.table)? };
         let partition = PartitionKey { series, time_bucket: 0, event_bucket: 0 };
-        let rows = bytes / workload::ROW_LOGICAL_BYTES;
-        let hour = Interval::new(time.nanos(), time.nanos() + HOUR_NANOS)?;
-        let splitting =
-            Self { hour, engine, store, name, table, partition, bytes: rows * workload::ROW_LOGICAL_BYTES };
-        splitting.fill(rows).await?;
+        let (events, hour) =
+            (bytes / kind.mean_bytes(), Interval::new(time.nanos(), time.nanos() + HOUR_NANOS)?);
+        let mut splitting = Self { hour, engine, store, name, table, partition, kind, events, bytes: 0 };
+        splitting.bytes = splitting.fill().await?;
         let closed = NamespaceSpec { accept_limit: ACCEPT_LIMIT, ..spec };
         splitting.engine.update_namespace(&splitting.name, closed, None).await?;
         Ok(splitting)
     }
 
-    async fn fill(&self, rows: u64) -> Result<()> {
-        let batches = (0..rows.div_ceil(WRITE_ROWS)).map(|batch| async move {
+    /// Writes the events; how many bytes they have.
+    async fn fill(&self) -> Result<u64> {
+        let batches = (0..self.events.div_ceil(WRITE_ROWS)).map(|batch| async move {
             let first = batch * WRITE_ROWS;
-            let rows = workload::marked_rows(first, WRITE_ROWS.min(rows - first))?;
-            self.put(&self.table, rows, Durability::Buffered).await
+            let rows = self.kind.rows(first, WRITE_ROWS.min(self.events - first))?;
+            let bytes = rows.iter().map(model::Row::logical_bytes).sum::<u64>();
+            self.put(&self.table, rows, Durability::Buffered).await?;
+            Ok(bytes)
         });
-        stream::iter(batches).buffer_unordered(WRITES).try_collect().await
+        stream::iter(batches)
+            .buffer_unordered(WRITES)
+            .try_fold(0, |sum, bytes| async move { Ok(sum + bytes) })
+            .await
     }
 
     /// Writes a small partition beside it.
@@ -169,8 +181,9 @@ impl Splitting {
         let between = |from: i64, to: i64| Duration::from_nanos(u64::try_from(to - from).unwrap_or(0));
         let (asked, done) = (since(State::Candidate)?, since(State::Completed)?);
         let copy = between(since(State::Copying)?, since(State::Verifying)?);
-        let targets = record.post_split_data.as_ref().map_or(0, |post| post.partitions.len());
-        Ok(Took { all: between(asked, done), copy, targets })
+        let post = record.post_split_data.context("a completed split without targets")?;
+        let layout = post.layout.as_str();
+        Ok(Took { all: between(asked, done), copy, targets: post.partitions.len(), layout })
     }
 
     /// Reads all of it.

@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use api::admin::v1 as admin;
 use api::v1;
 use model::{
-    Interval, Layout, NamespaceName, Order, PartitionKey, Row, SeriesId, ShapeSpec, TableName, TableRef,
-    Timeline, Timestamp,
+    Interval, Layout, NamespaceName, Order, PartitionKey, Row, SeriesId, ShapeSpec, Slice, TableName,
+    TableRef, Timeline, Timestamp,
 };
 
 use crate::workload;
@@ -170,6 +170,11 @@ pub(crate) fn table(incarnation: u32) -> Result<TableRef> {
 /// The partition in which the server keeps those of a series.
 pub(crate) fn partition(series: &SeriesId) -> Result<PartitionKey> {
     Ok(PartitionKey { series: series.clone(), time_bucket: time_bucket()?, event_bucket: 0 })
+}
+
+/// The slice in which they lie.
+pub(crate) fn slice() -> Result<Slice> {
+    Ok(layout()?.slice)
 }
 
 fn layout() -> Result<Layout> {

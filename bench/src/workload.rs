@@ -146,7 +146,7 @@ fn capacity(count: u64, row_bytes: usize) -> usize {
 }
 
 /// Spreads a number over 64 bits, one to one (the finalizer of `splitmix64`).
-const fn mix(number: u64) -> u64 {
+pub(crate) const fn mix(number: u64) -> u64 {
     let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -165,8 +165,13 @@ fn put_value(event: u64, buffer: &mut BytesMut) {
 /// Sixteen hexadecimal digits.
 fn put_hex(number: u64, buffer: &mut BytesMut) {
     for byte in number.to_be_bytes() {
-        buffer.put_slice(&[hex(byte >> 4), hex(byte & 0xF)]);
+        buffer.put_slice(&hex_of(byte));
     }
+}
+
+/// Two hexadecimal digits.
+pub(crate) const fn hex_of(byte: u8) -> [u8; 2] {
+    [hex(byte >> 4), hex(byte & 0xF)]
 }
 
 const fn hex(nibble: u8) -> u8 {

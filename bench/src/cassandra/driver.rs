@@ -3,10 +3,11 @@
 //! Kept by hand beside that crate's `statements`, `profiles` and `connect`, whose types do not leave it. If the two drift
 //! apart, a comparison measures statements instead of code.
 
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 
 use anyhow::{Context, Result, ensure};
-use model::{Order, PartitionKey, Row};
+use model::{Interval, Order, PartitionKey, Row};
 use scylla::client::PoolSize;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
@@ -34,24 +35,40 @@ pub(crate) struct Driver {
     upsert: PreparedStatement,
     oldest_first: PreparedStatement,
     newest_first: PreparedStatement,
+    count: PreparedStatement,
+}
+
+/// A page that was not decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Undecoded {
+    /// How many rows.
+    pub(crate) rows: u64,
+    /// Their bytes on the wire.
+    pub(crate) bytes: u64,
 }
 
 impl Driver {
     /// Connects, and prepares the statements for `table`.
     pub(crate) async fn connect(table: &str) -> Result<Self> {
+        Self::connect_to(node::address(), table).await
+    }
+
+    /// The same to another node, or to the cluster that it belongs to.
+    pub(crate) async fn connect_to(node: SocketAddr, table: &str) -> Result<Self> {
         let connections = store_cassandra::Options::default().connections_per_node;
         let session = SessionBuilder::new()
-            .known_node_addr(node::address())
+            .known_node_addr(node)
             .pool_size(PoolSize::PerHost(NonZeroUsize::new(connections).context("no connections")?))
             .fetch_full_schema_metadata(false)
             .build()
             .await
             .context("the driver cannot connect")?;
         let columns = format!("{ROW}, event_item_value, value_metadata, WRITETIME(event_item_value)");
-        let scan = format!(
-            "SELECT {columns} FROM {table} WHERE time_series_id = ? AND time_bucket = ? AND event_bucket = ? \
+        let rows = format!(
+            "FROM {table} WHERE time_series_id = ? AND time_bucket = ? AND event_bucket = ? \
              AND ({ROW}) >= (?, ?, ?) AND ({ROW}) < (?, ?, ?)"
         );
+        let scan = format!("SELECT {columns} {rows}");
         let ascending = "ORDER BY event_time ASC, event_id ASC, event_item_key ASC";
         let upsert = format!(
             "INSERT INTO {table} ({PARTITION}, {ROW}, event_item_value, value_metadata) \
@@ -61,6 +78,7 @@ impl Driver {
             upsert: prepare(&session, &upsert).await?,
             oldest_first: prepare(&session, &format!("{scan} {ascending}")).await?,
             newest_first: prepare(&session, &scan).await?,
+            count: prepare(&session, &format!("SELECT COUNT(*) {rows}")).await?,
             session,
         })
     }
@@ -98,14 +116,47 @@ impl Driver {
     /// Reads the first `rows` of a partition; returns how many there are.
     pub(crate) async fn read(&self, partition: &PartitionKey, order: Order, rows: i32) -> Result<u64> {
         let statement = self.scan(order, rows);
-        let (page, _) = self.page(&statement, &values(partition)?, PagingState::start()).await?;
+        let (page, _) =
+            self.page(&statement, &values(partition, wire::interval()?), PagingState::start()).await?;
         look_at(page)
+    }
+
+    /// Reads the newest `rows` of an interval and decodes none of them.
+    pub(crate) async fn read_undecoded(
+        &self,
+        partition: &PartitionKey,
+        interval: Interval,
+        rows: i32,
+    ) -> Result<Undecoded> {
+        let statement = self.scan(Order::NewestFirst, rows);
+        let (page, _) = self.page(&statement, &values(partition, interval), PagingState::start()).await?;
+        let page = page.into_rows_result()?;
+        Ok(Undecoded { rows: page.rows_num() as u64, bytes: page.rows_bytes_size() as u64 })
+    }
+
+    /// Has the node count the rows of a partition.
+    pub(crate) async fn count(&self, partition: &PartitionKey) -> Result<u64> {
+        let values = values(partition, wire::interval()?);
+        let (answer, _) = self.page(&self.count, &values, PagingState::start()).await?;
+        let (count,) = answer.into_rows_result()?.single_row::<(i64,)>()?;
+        Ok(u64::try_from(count)?)
     }
 
     /// Reads a partition to its end in pages of so many rows; returns how many there are. The next page is on its way while
     /// one is looked at, as it is with the driver's own pager, whose rows are copies.
     pub(crate) async fn drain(&self, partition: &PartitionKey, order: Order, rows: i32) -> Result<u64> {
-        let (statement, values) = (self.scan(order, rows), values(partition)?);
+        self.drain_of(partition, wire::interval()?, order, rows).await
+    }
+
+    /// The same with an interval of it.
+    pub(crate) async fn drain_of(
+        &self,
+        partition: &PartitionKey,
+        interval: Interval,
+        order: Order,
+        rows: i32,
+    ) -> Result<u64> {
+        let (statement, values) = (self.scan(order, rows), values(partition, interval));
         let mut page = self.page(&statement, &values, PagingState::start()).await?;
         let mut count = 0;
         loop {
@@ -131,7 +182,7 @@ impl Driver {
         order: Order,
         rows: i32,
     ) -> Result<u64> {
-        let (statement, values) = (self.scan(order, rows), values(partition)?);
+        let (statement, values) = (self.scan(order, rows), values(partition, wire::interval()?));
         let (mut count, mut place) = (0, PagingState::start());
         loop {
             let (answer, next) = self.page(&statement, &values, place).await?;
@@ -173,10 +224,9 @@ fn place(partition: &PartitionKey) -> (&str, i32, i32) {
     (partition.series.as_str(), partition.time_bucket.cast_signed(), partition.event_bucket.cast_signed())
 }
 
-fn values(partition: &PartitionKey) -> Result<ScanValues<'_>> {
+fn values(partition: &PartitionKey, interval: Interval) -> ScanValues<'_> {
     let (series, time_bucket, event_bucket) = place(partition);
-    let interval = wire::interval()?;
-    Ok((series, time_bucket, event_bucket, interval.start(), "", "", interval.end(), "", ""))
+    (series, time_bucket, event_bucket, interval.start(), "", "", interval.end(), "", "")
 }
 
 /// Decodes every row.

@@ -15,7 +15,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::Question;
 use super::published::{self, Kept};
-use super::split_read::{Both, Found, NAMES, Reads, write};
+use super::split_read::{Both, Found, NAMES, Reads, WAYS, Ways, write};
 use crate::cassandra::{Home, beside};
 use crate::harness::{Answer, Goal, Percentile, Setting, Unit};
 use crate::remote::{Remote, Threads};
@@ -43,7 +43,9 @@ fn answer(setting: &Setting) -> Result<Answer> {
     let split_read = Home::with(setting, |home| {
         let both = write(setting, connect(home, &runtime)?, &runtime)?;
         let compacted = compact(home, &NAMES);
-        let mut found = Both { runtime: &runtime, both: &both, reads }.measured(setting, QUESTION.name)?;
+        let ways = Ways { columns: WAYS, suffix: "" };
+        let both = Both { runtime: &runtime, both: &both, reads, ways };
+        let mut found = both.measured(setting, QUESTION.name)?;
         found.notes.push(compacted);
         Ok(found)
     })?;
@@ -56,7 +58,7 @@ fn answer(setting: &Setting) -> Result<Answer> {
         lines: [split_read.lines, published.lines].concat(),
         notes: [split_read.notes, published.notes, vec![CORES.to_owned()]].concat(),
     }
-    .concluded(QUESTION.name)
+    .concluded(QUESTION.name, WAYS)
 }
 
 const CORES: &str = "the node has the same cores, and its CPU is counted on no side; one node, so no split moves load to another one";

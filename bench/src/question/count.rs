@@ -8,12 +8,11 @@ use anyhow::Result;
 use api::v1;
 use api::v1::aggregation_query::Aggregation;
 use model::Order;
-use rpc::client::Client;
 
 use super::Question;
 use crate::harness::{Answer, Goal, Setting, Side, Unit, interleave};
 use crate::wide::{SCAN_BYTES, SCAN_ROWS, Wide};
-use crate::{progress, wire, workload};
+use crate::{progress, remote, wire, workload};
 
 pub(crate) const QUESTION: Question = Question {
     name: "count",
@@ -54,7 +53,7 @@ fn answer(setting: &Setting) -> Result<Answer> {
         let through = move |aggregation: Aggregation| {
             move || {
                 let request = wire::aggregate(&wide.series, order, aggregation.clone())?;
-                wide.through_server(async |client| add_up(client, request.clone()).await)
+                wide.through_server(async |client| remote::add_up(client, request.clone()).await)
             }
         };
         [
@@ -77,17 +76,4 @@ fn answer(setting: &Setting) -> Result<Answer> {
 
 fn stats() -> Aggregation {
     Aggregation::Stats(v1::StatsAggregation { event_item_key: workload::ITEM_KEY.to_owned() })
-}
-
-/// Asks to the end; returns how many events there are.
-async fn add_up(client: &Client, mut request: v1::AggregateEventRecordsRequest) -> Result<u64> {
-    let mut events = 0;
-    loop {
-        let answer = client.aggregate(request.clone()).await?;
-        events += u64::try_from(answer.count)?;
-        if answer.next_page_token.is_empty() {
-            return Ok(events);
-        }
-        request.page_token = answer.next_page_token;
-    }
 }

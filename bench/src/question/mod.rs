@@ -1,6 +1,8 @@
 //! The questions, one file each. A question knows its sides, its data and its goals; everything else is the harness's.
 
 mod cassandra_drain;
+mod cassandra_hot;
+mod cassandra_packed;
 mod cassandra_read;
 mod cassandra_split;
 mod cassandra_split_read;
@@ -15,6 +17,8 @@ mod first_page;
 mod grpc_ingest;
 mod ingest;
 mod metadata_load;
+mod packed_chunk;
+mod packed_embedded;
 mod partial;
 mod plan;
 mod published;
@@ -59,6 +63,8 @@ pub(crate) const ALL: &[Question] = &[
     shadow::QUESTION,
     split_read::QUESTION,
     published::QUESTION,
+    packed_chunk::QUESTION,
+    packed_embedded::QUESTION,
     checks::QUESTION,
     metadata_load::QUESTION,
     plan::QUESTION,
@@ -68,5 +74,7 @@ pub(crate) const ALL: &[Question] = &[
     cassandra_wide::QUESTION,
     cassandra_split::QUESTION,
     cassandra_split_read::QUESTION,
+    cassandra_packed::QUESTION,
+    cassandra_hot::QUESTION,
     start::QUESTION,
 ];

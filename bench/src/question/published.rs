@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use api::v1;
-use engine::{ReadMode, SplitStrategy};
+use engine::{ReadMode, SplitLayout, SplitStrategy};
 use env::{Clock, SystemClock};
 use model::{Interval, NamespaceName, Order, SeriesId};
 use rpc::client::Client;
@@ -21,12 +21,13 @@ use tokio::runtime::Runtime;
 
 use super::Question;
 use super::split_read::{Found, WAYS};
-use crate::divided::{Divided, go};
+use crate::divided::{Data, Divided, go};
 use crate::embedded::Embedded;
 use crate::harness::{
     Answer, Beside, Goal, Latency, Line, Percentile, Sample, Setting, Side, Unit, interleave, measure_in,
     micros_of,
 };
+use crate::kind::Kind;
 use crate::remote::{Remote, Threads};
 use crate::splitting::{open, without_throttle};
 use crate::{crowd, progress, raw, wire, workload};
@@ -105,7 +106,9 @@ pub(super) fn measured(setting: &Setting, kept: &impl Kept, question: &str) -> R
         runtime.block_on(async {
             let engine = open(&store, without_throttle()).await?;
             let at = (engine.clone(), store);
-            let divided = Divided::write(at, NAMESPACE, SplitStrategy::Auto, bytes, 0).await?;
+            let data = Data { kind: Kind::Marked, bytes, small_series: 0 };
+            let how = (SplitStrategy::Auto, SplitLayout::Rows);
+            let divided = Divided::write(at, NAMESPACE, how, data).await?;
             let parts = divided.parts(READERS)?;
             let series = divided.series.series.clone();
             let (events, targets) = (divided.events, divided.targets);
@@ -115,9 +118,9 @@ pub(super) fn measured(setting: &Setting, kept: &impl Kept, question: &str) -> R
         })
     })?;
     let (settled, pages) = (kept.settle()?, setting.size(PAGES, PAGES_QUICK));
-    let seen = [RefCell::new(Kind::default()), RefCell::new(Kind::default())];
+    let seen = [RefCell::new(Rounds::default()), RefCell::new(Rounds::default())];
     let [off, on] = &seen;
-    let run = |mode, kind: &RefCell<Kind>| {
+    let run = |mode, kind: &RefCell<Rounds>| {
         let (sample, seen) = partition.read(kept, mode, pages)?;
         kind.borrow_mut().keep(&seen);
         Ok(sample)
@@ -149,7 +152,7 @@ pub(super) fn measured(setting: &Setting, kept: &impl Kept, question: &str) -> R
     })
 }
 
-fn goals(off: &Kind, on: Kind) -> Vec<Goal> {
+fn goals(off: &Rounds, on: Rounds) -> Vec<Goal> {
     vec![
         Goal::Figures { what: "split, mean of a page, ms", values: on.mean_ms, at_most: MEAN_MAX_MS },
         Goal::Figures { what: "split, p99 of a page, ms", values: on.p99_ms, at_most: P99_MAX_MS },
@@ -166,13 +169,13 @@ fn thousand(values: &[f64]) -> Vec<f64> {
 
 /// What is kept of the rounds of a side.
 #[derive(Default)]
-struct Kind {
+struct Rounds {
     mean_ms: Vec<f64>,
     p99_ms: Vec<f64>,
     late: Vec<f64>,
 }
 
-impl Kind {
+impl Rounds {
     fn keep(&mut self, seen: &Seen) {
         let sum: Duration = seen.calls.iter().sum();
         self.mean_ms.push(sum.as_secs_f64() * 1e3 / seen.calls.len() as f64);

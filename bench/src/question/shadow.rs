@@ -7,15 +7,16 @@
 use std::cell::RefCell;
 
 use anyhow::{Context, Result, ensure};
-use engine::{Evidence, ReadMode, SplitStrategy};
+use engine::{Evidence, ReadMode, SplitLayout, SplitStrategy};
 use tokio::runtime::Runtime;
 
 use super::Question;
 use super::split::opened;
-use crate::divided::Divided;
+use crate::divided::{Data, Divided};
 use crate::harness::{
     Answer, Beside, Latency, Line, Percentile, Sample, Setting, Side, Unit, interleave, measure, micros_of,
 };
+use crate::kind::Kind;
 use crate::progress;
 use crate::splitting::{open, without_throttle};
 
@@ -60,7 +61,9 @@ fn answer(setting: &Setting) -> Result<Answer> {
         let divided = runtime.block_on(async {
             let engine = open(&store, without_throttle()).await?;
             let bytes = setting.size(BYTES, BYTES_QUICK);
-            Divided::write((engine, store), "shadow", SplitStrategy::Auto, bytes, 0).await
+            let data = Data { kind: Kind::Marked, bytes, small_series: 0 };
+            let how = (SplitStrategy::Auto, SplitLayout::Rows);
+            Divided::write((engine, store), "shadow", how, data).await
         })?;
         measured(setting, runtime, &divided)
     })

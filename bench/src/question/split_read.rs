@@ -9,22 +9,23 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use engine::{ReadMode, SplitStrategy};
+use engine::{ReadMode, SplitLayout, SplitStrategy};
 use model::SeriesId;
 use store::Store;
 use tokio::runtime::Runtime;
 
 use super::Question;
 use super::split::opened;
-use crate::divided::Divided;
+use crate::divided::{Data, Divided};
 use crate::harness::{
     Answer, Beside, Goal, Latency, Line, Percentile, Process, Runs, Sample, Setting, Side, Unit, interleave,
     measure, micros_of,
 };
+use crate::kind::Kind;
 use crate::meanwhile::meanwhile;
 use crate::series::{All, DRAIN_PAGE};
 use crate::splitting::{open, without_throttle};
-use crate::{progress, small, workload};
+use crate::{progress, small};
 
 pub(crate) const QUESTION: Question = Question {
     name: "split-read",
@@ -68,45 +69,37 @@ enum Work {
     Others,
 }
 
-/// A kind of read, what its lines begin with, and what its sides are called, by way.
-struct Kind {
+/// A way of reading, what its lines and its sides begin with, and how many of the ways there are.
+struct Reading {
     work: Work,
     what: &'static str,
-    sides: &'static [&'static str],
+    side: &'static str,
+    ways: usize,
 }
 
-const KINDS: [Kind; 6] = [
-    Kind {
-        work: Work::FirstPage,
-        what: "newest page of 100",
-        sides: &["newest, off", "newest, event_bucket", "newest, time_range"],
-    },
-    Kind {
-        work: Work::Narrow,
-        what: "1,000 of a narrow range",
-        sides: &["narrow, off", "narrow, event_bucket", "narrow, time_range"],
-    },
-    Kind {
-        work: Work::All(All::Events),
-        what: "drain",
-        sides: &["drain, off", "drain, event_bucket", "drain, time_range", "drain, off, 4 readers"],
-    },
-    Kind {
-        work: Work::All(All::Marked),
-        what: "search, 1 in 10,000",
-        sides: &["search, off", "search, event_bucket", "search, time_range", "search, off, 4 readers"],
-    },
-    Kind {
-        work: Work::All(All::Count),
-        what: "count",
-        sides: &["count, off", "count, event_bucket", "count, time_range", "count, off, 4 readers"],
-    },
-    Kind {
-        work: Work::Others,
-        what: "others while it is drained",
-        sides: &["others, off", "others, event_bucket", "others, time_range"],
-    },
+const READINGS: [Reading; 6] = [
+    Reading { work: Work::FirstPage, what: "newest page of 100", side: "newest", ways: 3 },
+    Reading { work: Work::Narrow, what: "1,000 of a narrow range", side: "narrow", ways: 3 },
+    Reading { work: Work::All(All::Events), what: "drain", side: "drain", ways: 4 },
+    Reading { work: Work::All(All::Marked), what: "search", side: "search", ways: 4 },
+    Reading { work: Work::All(All::Count), what: "count", side: "count", ways: 4 },
+    Reading { work: Work::Others, what: "others while it is drained", side: "others", ways: 3 },
 ];
+
+/// What the columns are called, the control first, and what tells sides from those of another run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ways {
+    pub(super) columns: [&'static str; 4],
+    pub(super) suffix: &'static str,
+}
+
+impl Ways {
+    /// What a side is called.
+    pub(super) fn side(&self, reading: &str, way: usize) -> &'static str {
+        let column = self.columns.get(way).copied().unwrap_or_default();
+        format!("{reading}, {column}{}", self.suffix).leak()
+    }
+}
 
 /// What was found out, in parts of an answer.
 #[derive(Default)]
@@ -118,8 +111,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    pub(super) fn concluded(self, question: &'static str) -> Result<Answer> {
-        let beside = Beside { ways: WAYS.to_vec(), lines: self.lines };
+    pub(super) fn concluded(self, question: &'static str, ways: [&'static str; 4]) -> Result<Answer> {
+        let beside = Beside { ways: ways.to_vec(), lines: self.lines };
         let answer = Answer::new(question, Unit::Events, self.runs, &self.goals)?.beside(beside);
         Ok(self.notes.into_iter().fold(answer, Answer::note))
     }
@@ -129,7 +122,9 @@ fn answer(setting: &Setting) -> Result<Answer> {
     let reads = if setting.quick { READS_QUICK } else { READS };
     opened(setting, |store, runtime| {
         let both = write(setting, store, runtime)?;
-        Both { runtime, both: &both, reads }.measured(setting, QUESTION.name)?.concluded(QUESTION.name)
+        let ways = Ways { columns: WAYS, suffix: "" };
+        let both = Both { runtime, both: &both, reads, ways };
+        both.measured(setting, QUESTION.name)?.concluded(QUESTION.name, WAYS)
     })
 }
 
@@ -144,8 +139,11 @@ pub(super) fn write(
         let engine = open(&store, without_throttle()).await?;
         let [hash, time] = NAMES;
         let at = || (engine.clone(), Arc::clone(&store));
-        let by_hash = Divided::write(at(), hash, SplitStrategy::EventBucket, bytes, SMALL_SERIES).await?;
-        let by_time = Divided::write(at(), time, SplitStrategy::TimeRange, bytes, SMALL_SERIES).await?;
+        // What cutting alone gives: no other layout.
+        let how = |strategy| (strategy, SplitLayout::Rows);
+        let data = Data { kind: Kind::Marked, bytes, small_series: SMALL_SERIES };
+        let by_hash = Divided::write(at(), hash, how(SplitStrategy::EventBucket), data).await?;
+        let by_time = Divided::write(at(), time, how(SplitStrategy::TimeRange), data).await?;
         ensure!(by_hash.events == by_time.events, "the namespaces do not hold the same");
         Ok([Arc::new(by_hash), Arc::new(by_time)])
     })
@@ -156,6 +154,7 @@ pub(super) struct Both<'a> {
     pub(super) runtime: &'a Runtime,
     pub(super) both: &'a [Arc<Divided>; 2],
     pub(super) reads: Reads,
+    pub(super) ways: Ways,
 }
 
 impl Both<'_> {
@@ -163,10 +162,12 @@ impl Both<'_> {
     pub(super) fn measured(&self, setting: &Setting, question: &str) -> Result<Found> {
         let asked = &small::asked(SMALL_SERIES, self.reads.small)?;
         let sides = || {
-            KINDS.iter().flat_map(move |kind| {
-                (0..).zip(kind.sides).map(move |(way, side)| {
-                    let run =
-                        move || self.run(kind.work, way, asked).with_context(|| format!("reading `{side}`"));
+            READINGS.iter().flat_map(move |reading| {
+                (0..reading.ways).map(move |way| {
+                    let side = self.ways.side(reading.side, way);
+                    let run = move || {
+                        self.run(reading.work, way, asked).with_context(|| format!("reading `{side}`"))
+                    };
                     Side::new(side, run)
                 })
             })
@@ -175,23 +176,28 @@ impl Both<'_> {
             (side.run)().context("warming up")?;
         }
         let runs = interleave(setting.rounds, sides().collect(), progress::run(question, Unit::Events))?;
-        let lines = KINDS.iter().flat_map(|kind| lines(kind, &runs)).collect();
+        let lines = READINGS.iter().flat_map(|reading| lines(reading, self.ways, &runs)).collect();
         Ok(Found { lines, notes: self.notes(), goals: Vec::new(), runs })
     }
 
     fn notes(&self) -> Vec<String> {
-        let [hash, time] = self.both;
+        let [first, second] = self.both;
+        let [off, one, other, at_once] = self.ways.columns;
         vec![
             format!(
-                "{} events of {} B in one partition: {} targets by event_bucket, {} by time_range; all were read before",
-                hash.events,
-                workload::VALUE_BYTES,
-                hash.targets,
-                time.targets
+                "{} events of {} in one partition: {} targets {one}, {} targets {other}; all were read before",
+                first.events,
+                first.kind.name(),
+                first.targets,
+                second.targets
             ),
-            "off: mode off, the origin; event_bucket and time_range: mode on, the targets; in brackets how fast that is where off is 1"
-                .to_owned(),
-            format!("off, 4 readers: as many at once over disjoint ranges of the origin, unordered; {DRAIN_PAGE} events a page"),
+            format!(
+                "{off}: mode off, the origin; {one} and {other}: mode on, the targets; in brackets how fast that is where {off} is 1"
+            ),
+            format!(
+                "{at_once}: as many at once over disjoint ranges of the origin, unordered; {DRAIN_PAGE} events a page"
+            ),
+            format!("search: finds {} events", first.marked()),
             format!(
                 "newest: {} reads a run; narrow: {} ranges at random places; others: {} reads of 100 events of small series",
                 self.reads.first_pages, self.reads.narrow, self.reads.small
@@ -241,7 +247,7 @@ impl Both<'_> {
     fn all(&self, divided: &Divided, what: All, way: usize, mode: ReadMode) -> Result<Sample> {
         let parts = divided.parts(if way == AT_ONCE { READERS } else { 1 })?;
         let expect = match what {
-            All::Marked => divided.events.div_ceil(workload::MARKED_EVERY),
+            All::Marked => divided.marked(),
             All::Events | All::Count => divided.events,
         };
         measure(|| {
@@ -263,18 +269,16 @@ impl Both<'_> {
     }
 }
 
-/// What the table says about a kind of read.
-fn lines(kind: &Kind, runs: &[Runs]) -> Vec<Line> {
+/// What the table says about a way of reading.
+fn lines(reading: &Reading, ways: Ways, runs: &[Runs]) -> Vec<Line> {
     let line = |what: &str, of: &dyn Fn(&str) -> Vec<f64>| Line {
-        what: format!("{}, {what}", kind.what),
-        rounds: (0..WAYS.len())
-            .map(|way| kind.sides.get(way).map_or_else(Vec::new, |side| of(side)))
-            .collect(),
+        what: format!("{}{}, {what}", reading.what, ways.suffix),
+        rounds: (0..ways.columns.len()).map(|way| of(ways.side(reading.side, way))).collect(),
     };
     let samples = |side: &str, of: fn(&Sample) -> f64| -> Vec<f64> {
         runs.iter().filter(|runs| runs.side == side).flat_map(|runs| runs.samples.iter().map(of)).collect()
     };
-    match kind.work {
+    match reading.work {
         Work::All(what) => {
             let wall = line("ms", &|side| samples(side, |sample| sample.wall.as_secs_f64() * 1e3));
             let cpu = line("CPU ms", &|side| samples(side, |sample| sample.cpu.as_secs_f64() * 1e3));
@@ -293,13 +297,17 @@ mod tests {
 
     #[test]
     fn every_side_has_a_name_of_its_own_and_every_line_its_ways() {
-        let mut names: Vec<&str> = KINDS.iter().flat_map(|kind| kind.sides.iter().copied()).collect();
+        let ways = Ways { columns: WAYS, suffix: "" };
+        let names =
+            READINGS.iter().flat_map(|reading| (0..reading.ways).map(|way| ways.side(reading.side, way)));
+        let mut names: Vec<&str> = names.collect();
         let all = names.len();
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all);
-        let all: Vec<Line> = KINDS.iter().flat_map(|kind| lines(kind, &[])).collect();
+        let all: Vec<Line> = READINGS.iter().flat_map(|reading| lines(reading, ways, &[])).collect();
         assert!(all.iter().all(|line| line.rounds.len() == WAYS.len()));
         assert_eq!(all.iter().filter(|line| line.what.starts_with("drain, ")).count(), 2);
+        assert_eq!(ways.side("drain", AT_ONCE), "drain, off, 4 readers");
     }
 }
