@@ -132,8 +132,8 @@ impl Served {
             "a page of {}",
             page.records.len()
         );
-        let context = page.response_context.context("a page does not say where it comes from")?;
-        let targets = context.routes.map_or(0, |routes| routes.target);
+        let context = page.response_context.first().context("a page does not say where it comes from")?;
+        let targets = context.routes.as_ref().map_or(0, |routes| routes.target);
         ensure!(
             targets > 0 && context.fallbacks == 0,
             "{targets} targets and {} fallbacks",

@@ -71,13 +71,16 @@ fn answer(setting: &Setting) -> Result<Answer> {
     ))
 }
 
+/// Headers and bodies, as they are stored.
+type Chunks = Vec<(Bytes, Bytes)>;
+
 /// Rows of a kind, as they are and packed by each codec.
 struct Source {
     kind: Kind,
     /// Newest first.
     rows: Vec<Row>,
     page: Rows,
-    packed: Vec<(&'static str, Codec, Vec<(Bytes, Bytes)>)>,
+    packed: Vec<(&'static str, Codec, Chunks)>,
     bytes: u64,
 }
 

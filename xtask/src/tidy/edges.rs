@@ -33,7 +33,7 @@ const EDGES: &[(&str, May)] = &[
     ("tune", May::Only(&["model"])),
     // Plans for shapes that do not exist yet: it needs no more than what a shape is.
     ("provision", May::Only(&["model"])),
-    ("engine", May::Only(&["env", "model", "split", "store", "tune"])),
+    ("engine", May::Only(&["chunk", "env", "model", "split", "store", "tune"])),
     // A split or a proposal is shown as its record has it, a plan as it was made.
     ("api", May::Only(&["engine", "model", "provision", "split", "tune"])),
     // Services over the engine, plans without it; tests run them on the memory backend.
@@ -60,8 +60,8 @@ const EDGES: &[(&str, May)] = &[
     // Talks to a server by the client, or runs one; the parts behind are none of its business.
     // Its suites run clusters and brokers of their own, and tell workers of partitions by the queue.
     ("cli", May::Only(&["api", "env", "export", "own-cluster", "queue-kafka", "rpc", "server"])),
-    // Runs the real engine in a world of its own; nothing depends on it.
-    ("sim", May::Only(&["engine", "env", "model", "split", "store"])),
+    // Runs the real engine in a world of its own, and looks into what it stored; nothing depends on it.
+    ("sim", May::Only(&["chunk", "engine", "env", "model", "split", "store"])),
     // Measures whatever there is; nothing depends on it.
     ("bench", May::Anything),
     // Models of the protocol call no product code; a clock says how long they took.

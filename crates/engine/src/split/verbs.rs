@@ -103,7 +103,7 @@ impl Splits {
         let at = self.moment(&server);
         if stored.record.state == State::Completed && asked.layout.is_some() {
             let anew = stored.record.retiring_to_begin_again(asked.layout, by_hand(cause), at);
-            return self.take_out_of_use(id, stored, anew, asked.validate_only, cause).await;
+            return self.take_out_of_use(id, (stored, anew), asked.validate_only, cause).await;
         }
         let again = stored.record.wanted_again(asked.layout, by_hand(cause), at);
         let Some(again) = again else { return Err(refused(id, stored.record.state)) };
@@ -136,14 +136,13 @@ impl Splits {
         }
         let server = self.catalog.me.id();
         let retiring = stored.record.retiring(by_hand(cause), self.moment(&server));
-        self.take_out_of_use(&id, stored, retiring, validate_only, cause).await
+        self.take_out_of_use(&id, (stored, retiring), validate_only, cause).await
     }
 
     async fn take_out_of_use(
         &self,
         id: &SplitId,
-        stored: Stored,
-        retiring: Record,
+        (stored, retiring): (Stored, Record),
         validate_only: bool,
         cause: &Cause,
     ) -> Result<Split> {
