@@ -52,8 +52,9 @@ pub(crate) struct Live<'a> {
     sent: RefCell<BTreeMap<i64, bool>>,
     calls: watch::Sender<Calls>,
     open: Cell<bool>,
-    /// Whose turn it is to give a page.
-    turn: Cell<usize>,
+    /// Pages that were asked for: whose turn it is, for each reader by itself. With one count for both a server that hangs may meet
+    /// one of them at every page.
+    turns: RefCell<BTreeMap<Kind, usize>>,
 }
 
 /// The answer, unless nobody gives one.
@@ -67,7 +68,7 @@ pub(crate) async fn within<T>(env: &Env, call: impl Future<Output = T>) -> Optio
 impl<'a> Live<'a> {
     pub(crate) fn new(fleet: &'a Fleet) -> Self {
         let calls = watch::Sender::default();
-        Self { fleet, sent: RefCell::default(), calls, open: Cell::new(true), turn: Cell::new(0) }
+        Self { fleet, sent: RefCell::default(), calls, open: Cell::new(true), turns: RefCell::default() }
     }
 
     pub(crate) fn close(&self) {
@@ -141,10 +142,14 @@ impl<'a> Live<'a> {
         request: &v1::ReadEventRecordsRequest,
         kind: Kind,
     ) -> Option<v1::ReadEventRecordsResponse> {
-        for _ in &self.fleet.clients {
-            self.turn.set(self.turn.get() + 1);
-            let mut clients = self.fleet.clients.iter().cycle();
-            let client = clients.nth(self.turn.get() % self.fleet.clients.len()).unwrap();
+        let clients = &self.fleet.clients;
+        let turn = {
+            let mut turns = self.turns.borrow_mut();
+            let turn = turns.entry(kind).or_default();
+            *turn += 1;
+            *turn % clients.len()
+        };
+        for client in clients.iter().cycle().skip(turn).take(clients.len()) {
             if let Some(page) = self.call(client.read(request.clone()), kind).await {
                 return Some(page);
             }
