@@ -39,11 +39,12 @@ async fn nothing_is_lost_whatever_fails_at_any_stage_of_a_split() {
         live.goes_on("before anything fails").await;
         spread::play(&fleet, &wide, spread).await;
         for (at, scene) in scenes.iter().enumerate() {
-            fleet.say(&format!("scene {} of {}: {scene}", at + 1, scenes.len()));
+            fleet.say(&format!("scene {}: {scene}", scene.number));
             let began = env.clock.boot();
             scene.play(&fleet, &live, &wide, at).await;
             live.goes_on("behind it").await;
-            fleet.say(&format!("scene {} took {:.0} s", at + 1, env.clock.boot().since(began).as_secs_f32()));
+            let seconds = env.clock.boot().since(began).as_secs_f32();
+            fleet.say(&format!("scene {} took {seconds:.0} s", scene.number));
         }
         forged::play(&fleet, &wide, forged).await;
         wide.roll_back(&fleet, &wide::series(0)).await;

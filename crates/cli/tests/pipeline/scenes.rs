@@ -20,6 +20,8 @@ const STAGES: [&str; 4] = ["DETECTION", "PLANNING", "COPYING", "VERIFYING"];
 
 /// These parts fail when a split has come to this stage, all at once.
 pub(crate) struct Scene {
+    /// Among all of its form, from 1: a scene is the same whichever are played.
+    pub(crate) number: usize,
     stage: &'static str,
     faults: Vec<Fault>,
     /// The split has to end before they are mended: others do without.
@@ -51,13 +53,16 @@ fn lasting(faults: &[Fault]) -> Duration {
 }
 
 fn scene(stage: &'static str, faults: &[Fault], ends_first: bool) -> Scene {
-    Scene { stage, faults: faults.to_vec(), ends_first, lasts: lasting(faults) }
+    Scene { number: 0, stage, faults: faults.to_vec(), ends_first, lasts: lasting(faults) }
 }
 
 /// The few that differ most, or all; of them those that are asked for, by their numbers.
 pub(crate) fn chosen() -> Vec<Scene> {
     let is_long = std::env::var_os("BRAID_FAULTS").is_some_and(|form| form == "long");
-    let scenes = if is_long { long() } else { short() };
+    let mut scenes = if is_long { long() } else { short() };
+    for (scene, number) in scenes.iter_mut().zip(1..) {
+        scene.number = number;
+    }
     let Ok(asked) = std::env::var("BRAID_SCENES") else { return scenes };
     let (first, last) = asked.split_once('-').unwrap_or((&asked, &asked));
     let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
@@ -101,7 +106,7 @@ fn long() -> Vec<Scene> {
 impl Scene {
     /// Plays it on one wide partition.
     pub(crate) async fn play(&self, fleet: &Fleet, live: &Live<'_>, wide: &Wide, at: usize) {
-        wide.cut(fleet, at).await;
+        wide.cut(fleet, self.number).await;
         let (series, dropped_before) = (series(at), fleet.dropped().await);
         let owner = if self.stage == "DETECTION" {
             None

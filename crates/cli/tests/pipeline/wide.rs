@@ -92,9 +92,9 @@ impl Wide {
         Self { start, bucket, read: AtomicUsize::new(0) }
     }
 
-    /// How the next one is cut: by time and by hash in turn.
-    pub(crate) async fn cut(&self, fleet: &Fleet, at: usize) {
-        let strategy = if at.is_multiple_of(2) { "time_range" } else { "event_bucket" }.to_owned();
+    /// How that of a scene is cut: by time and by hash in turn.
+    pub(crate) async fn cut(&self, fleet: &Fleet, scene: usize) {
+        let strategy = if scene.is_multiple_of(2) { "event_bucket" } else { "time_range" }.to_owned();
         let split = Some(admin::SplitSettings { strategy, ..admin::SplitSettings::default() });
         update(fleet, admin::Namespace { split, ..admin::Namespace::default() }, "split.strategy").await;
     }
