@@ -8,7 +8,8 @@ use crate::fleet::Fleet;
 use crate::live::Live;
 use crate::wide::{Wide, series};
 
-/// Longer than a worker's lease on a split, and than a server's on its view: whoever sleeps so long wakes up as a zombie.
+/// Longer than a server's lease on its view. A worker is given up later: where one sleeps, the split ends without, so that it wakes
+/// up as a zombie.
 const PAST_EVERY_LEASE: Duration = Duration::from_secs(35);
 /// How long other faults last at least, so that calls meet them.
 const LASTS: Duration = Duration::from_secs(3);
@@ -96,7 +97,8 @@ fn long() -> Vec<Scene> {
     for (at, one) in faults.iter().enumerate() {
         for other in faults.iter().skip(at + 1).filter(|other| other.part != one.part) {
             let stage = STAGES.into_iter().cycle().nth(1 + scenes.len() % 3).unwrap_or("COPYING");
-            scenes.push(scene(stage, &[*one, *other], false));
+            let pair = [*one, *other];
+            scenes.push(scene(stage, &pair, pair.contains(&pause(Part::Worker))));
         }
     }
     scenes.push(Scene { lasts: FOR_MINUTES, ..scene("DETECTION", &[kill(Part::Broker)], false) });
