@@ -117,7 +117,7 @@ fn reads_move_to_targets_step_by_step_and_back_and_survive_restarts() {
     let (_, said) = story.readmode(&["advance", "--reason", "compared", "--author", "ann"], 0);
     assert!(said.starts_with("reads of plays are canary\n"), "{said}");
     assert_eq!(story.mode()["mode"], "canary");
-    assert!(story.targets_read() > 1);
+    assert!(story.targets_read() > 0);
     let story = story.again();
 
     story.readmode(&["compare"], 0);
@@ -125,7 +125,7 @@ fn reads_move_to_targets_step_by_step_and_back_and_survive_restarts() {
     let on: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&on["mode"], &on["next_mode"]), (&"on".into(), &Value::Null), "{on}");
     let story = story.again();
-    assert!(story.targets_read() > 1);
+    assert!(story.targets_read() > 0);
 
     let (_, said) = story.readmode(&["rollback"], 0);
     assert!(said.starts_with("reads of plays are shadow\n"), "{said}");

@@ -126,7 +126,20 @@ fn a_partition_is_split_by_hand_watched_shown_compared_and_retired() {
     let (code, compared, _) = run(&["split", "verify", "-n", "plays", &id]);
     assert!(code == 0 && compared.ends_with("\nequal\n"), "{compared}");
 
-    server.refuses(&["split", "retry", "-n", "plays", &id], 5, "is completed; retire it first");
+    server.refuses(
+        &["split", "retry", "-n", "plays", &id],
+        5,
+        "is completed; ask for a layout to make it anew",
+    );
+    server.refuses(
+        &["split", "retry", "-n", "plays", &id, "--layout", "columns"],
+        2,
+        "choose rows or packed",
+    );
+    assert_eq!(run(&["split", "retry", "-n", "plays", &id, "--layout", "rows"]).0, 0);
+    assert_eq!(run(&["split", "watch", "-n", "plays", &id]).0, 0);
+    let (_, story, _) = run(&["split", "show", "-n", "plays", &id]);
+    assert!(story.contains("\nplan       4 targets by time_range, layout rows"), "{story}");
     assert_eq!(run(&["split", "retire", "-n", "plays", &id]).0, 0);
     assert_eq!(run(&["split", "watch", "-n", "plays", &id]).0, 0);
     server.refuses(&["split", "verify", "-n", "plays", &id], 5, "is RETIRED");

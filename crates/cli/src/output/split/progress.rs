@@ -82,6 +82,8 @@ pub(crate) fn ended(split: &Split) -> Option<u8> {
     let differs = split.reason.as_ref().is_some_and(is_difference);
     match split.state.as_str() {
         "COMPLETED" => Some(0),
+        // It is made anew: a worker looks at it again.
+        "RETIRED" if split.next_look.is_some() => None,
         "RETIRED" if !differs => Some(0),
         "FAILED" | "REJECTED" | "RETIRED" => Some(if differs { FINDINGS } else { CONFLICT }),
         "EXPIRED" => Some(CONFLICT),
