@@ -62,8 +62,10 @@ const READS_MIN: u64 = 20;
 const CHUNK_BYTES: u64 = 64 << 10;
 /// A chunk is one stored row, and this still fits into one.
 const LARGEST_EVENT_BYTES: u64 = 768 << 10;
-/// Up to here the store's work for a row is more than that for its bytes, so packing pays whether it shrinks them or not.
+/// Up to here the store's work for a row is more than that for its bytes, so packing pays whether it shrinks them or not: where a
+/// row has to travel, and where it has not.
 const SMALL_EVENT_BYTES: u64 = 2 << 10;
+const SMALL_NEAR_EVENT_BYTES: u64 = 512;
 
 impl Usage {
     /// Whether the partition is mostly read whole, and one set of replicas has to be relieved.
@@ -116,13 +118,14 @@ const NOT_WORTH: &str = "rows, as these events are large and packing shrinks the
 /// Whether to pack, and why.
 fn packing(profile: &Profile, wish: &Wish, usage: &Usage) -> (Option<Packing>, &'static str) {
     let event_bytes = profile.bytes / profile.events.max(1);
+    let small = if usage.is_remote { SMALL_EVENT_BYTES } else { SMALL_NEAR_EVENT_BYTES };
     let packing = Some(Packing { chunk_bytes: CHUNK_BYTES, codec: usage.codec(event_bytes) });
     match wish.layout {
         LayoutWish::Rows => (None, ROWS_ASKED),
         _ if profile.largest_event_bytes > LARGEST_EVENT_BYTES => (None, LARGE_EVENT),
         LayoutWish::Packed => (packing, PACKED_ASKED),
         LayoutWish::Auto if wish.strategy == StrategyWish::EventBucket => (None, HASHED),
-        LayoutWish::Auto if event_bytes <= SMALL_EVENT_BYTES => (packing, SMALL_EVENTS),
+        LayoutWish::Auto if event_bytes <= small => (packing, SMALL_EVENTS),
         LayoutWish::Auto if profile.packed_bytes(30) <= 20 => (packing, SHRINKS),
         LayoutWish::Auto => (None, NOT_WORTH),
     }
@@ -280,7 +283,7 @@ mod tests {
         let auto = Wish { layout: LayoutWish::Auto, ..WISH };
         let packed = Wish { layout: LayoutWish::Packed, ..WISH };
         let hashed = Wish { strategy: StrategyWish::EventBucket, ..auto };
-        let (small, large) = (shrinking(500, 2_000, 950), shrinking(5_000, 200, 950));
+        let (small, large) = (shrinking(480, 2_000, 950), shrinking(5_000, 200, 950));
         assert_eq!(of(&small, auto), (Some(ChunkCodec::Zstd), SMALL_EVENTS));
         assert_eq!(of(&large, auto), (None, NOT_WORTH));
         assert_eq!(of(&shrinking(5_000, 200, 500), auto), (Some(ChunkCodec::Lz4), SHRINKS));
@@ -291,6 +294,9 @@ mod tests {
         assert_eq!(of(&shrinking(800_000, 4, 100), packed), (None, LARGE_EVENT));
         let near = plan(&small, &auto, &Usage::default()).unwrap().packing;
         assert_eq!(near.map(|packing| packing.codec), Some(ChunkCodec::Lz4));
+        let near = |events: Profile| plan(&events, &auto, &Usage::default()).unwrap().layout_because;
+        assert_eq!(near(shrinking(1_000, 1_000, 950)), NOT_WORTH);
+        assert_eq!(near(shrinking(1_000, 1_000, 500)), SHRINKS);
     }
 
     #[test]

@@ -115,7 +115,8 @@ impl Watch<'_> {
         let digests = found.splits.iter().filter_map(|split| split.pre_split_data.as_ref()?.digest.as_ref());
         let origins: Vec<i64> = digests.map(|digest| digest.bytes).collect();
         let posts = found.splits.iter().filter_map(|split| split.post_split_data.as_ref());
-        let targets: Vec<i64> = posts.flat_map(|post| &post.partitions).map(|target| target.bytes).collect();
+        let targets: Vec<i64> =
+            posts.flat_map(|post| &post.partitions).map(|target| target.stored_bytes).collect();
         let over = |all: &[i64], most: i64| all.iter().filter(|bytes| **bytes > most).count() as u64;
         let whole = |bytes: i64| u64::try_from(bytes).unwrap_or(0);
         let summary = found.summary.clone().unwrap_or_default();
@@ -206,7 +207,7 @@ mod tests {
         let digest = |checksum: &str| {
             Some(admin::SplitDigest { rows: 1_000, bytes: 5 << 20, checksum: checksum.to_owned() })
         };
-        let target = |bytes| admin::SplitPartition { bytes, ..Default::default() };
+        let target = |stored_bytes| admin::SplitPartition { stored_bytes, ..Default::default() };
         let time = |seconds| Some(prost_types::Timestamp { seconds, nanos: 0 });
         let transition = |seconds| admin::SplitTransition { time: time(seconds), ..Default::default() };
         let strategy = admin::TimeRangePartitionStrategy::default();

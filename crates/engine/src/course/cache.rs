@@ -31,6 +31,13 @@ impl ChunkCache {
     /// Keeps a chunk for the next page.
     pub(crate) fn put(&self, home: Home, chunk: Arc<Chunk>) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it = |(lies_in, other): &(Home, Arc<Chunk>)| {
+            other.header().oldest == chunk.header().oldest && *lies_in == home
+        };
+        // Who reads the newest page again and again ends in the same one.
+        if kept.chunks.iter().any(is_it) {
+            return;
+        }
         kept.bytes += chunk.memory_bytes();
         kept.chunks.push_back((home, chunk));
         while kept.bytes > BYTES_MAX
@@ -87,7 +94,15 @@ mod tests {
         let scan = scan(model::Order::NewestFirst, model::Interval::ALL, std::ops::Bound::Unbounded);
         let chunk = chunks_of(100).remove(0);
         let many = 2 * BYTES_MAX / chunk.memory_bytes();
-        (0..many).for_each(|_| cache.put((scan.partition.clone(), scan.table.clone()), Arc::clone(&chunk)));
+        for number in 0..many {
+            let event_bucket = u32::try_from(number).unwrap();
+            let home = || (PartitionKey { event_bucket, ..scan.partition.clone() }, scan.table.clone());
+            cache.put(home(), Arc::clone(&chunk));
+            cache.put(home(), Arc::clone(&chunk));
+            if number == 9 {
+                assert_eq!(cache.kept.lock().unwrap().chunks.len(), 10, "each once");
+            }
+        }
         let kept = cache.kept.lock().unwrap();
         assert!(kept.bytes <= BYTES_MAX && kept.chunks.len() > many / 4, "{}", kept.chunks.len());
     }

@@ -161,7 +161,8 @@ impl ChunkWalk {
         let mut chunks = Vec::with_capacity(page.rows.len());
         let mut reached_start = false;
         for row in (0..page.rows.len()).filter_map(|at| page.rows.get(at)) {
-            let header = Header::decode(&row.metadata).map_err(damaged)?;
+            // Copied: a chunk that is kept would hold on to the whole page.
+            let header = Header::decode(&Bytes::copy_from_slice(&row.metadata)).map_err(damaged)?;
             if header.stored_key() != row.key {
                 return Err(damaged("it is stored under a row that is not its oldest"));
             }

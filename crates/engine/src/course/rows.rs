@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use chunk::{Chunk, ChunkRows};
+use chunk::{Chunk, ChunkRows, Codec};
 use model::{Order, Row, RowView, Rows};
 
 /// Rows that are there.
@@ -64,10 +64,13 @@ impl PageRows {
         matches!(self, Self::Stored { more: true, .. })
     }
 
-    /// The chunk that they lie in, where all that is behind `index` is left of it.
+    /// The chunk that they lie in, where all that is behind `index` is left of it. One that is not compressed lies in the page of
+    /// the store, which is not worth keeping for it.
     pub(crate) fn chunk_behind(&self, index: usize) -> Option<&Arc<Chunk>> {
         match self {
-            Self::Chunk { chunk, rows: Chosen::Range(range), .. } if index < range.len() => Some(chunk),
+            Self::Chunk { chunk, rows: Chosen::Range(range), .. } if index < range.len() => {
+                Some(chunk).filter(|chunk| chunk.header().codec != Codec::None)
+            }
             _ => None,
         }
     }
