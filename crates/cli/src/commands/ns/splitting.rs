@@ -23,7 +23,7 @@ pub(super) struct Splitting {
     /// How to cut: auto, event_bucket (by the hash of the event id) or time_range (default auto)
     #[arg(long, value_name = "NAME")]
     split_strategy: Option<String>,
-    /// How targets keep events: auto or rows (default auto)
+    /// How targets keep events: auto, rows or packed (default auto)
     #[arg(long, value_name = "NAME")]
     split_layout: Option<String>,
 }
