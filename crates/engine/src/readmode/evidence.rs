@@ -13,6 +13,7 @@ use store::{CasOutcome, MetaChange, MetaKey, MetaVersion};
 use crate::Result;
 use crate::catalog::record::{decode, encode};
 use crate::catalog::{Catalog, Dataset};
+use crate::view::Standing;
 
 const VERSION: u32 = 1;
 
@@ -119,8 +120,12 @@ impl Notes {
         own.evidence = own.evidence.and(seen);
     }
 
-    /// Writes down what is new; forgets namespaces that are gone.
+    /// Writes down what is new; forgets namespaces that are gone. Only with a lease: whoever deletes a namespace waits for nobody else, and
+    /// what is written after that would stay for ever.
     pub(crate) async fn write(&self, catalog: &Catalog) -> Result<()> {
+        if catalog.standing() != Standing::Leased {
+            return Ok(());
+        }
         let live: Vec<Incarnation> = catalog.all().iter().map(|dataset| incarnation(dataset)).collect();
         self.own().retain(|which, _| live.contains(which));
         let news: Vec<(Incarnation, u64, Evidence, Option<MetaVersion>)> = {

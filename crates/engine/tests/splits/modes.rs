@@ -7,6 +7,7 @@ use engine::{
     Reason,
 };
 use split::State;
+use store::Store;
 
 use crate::corrupt::{ALL, Damage, damage};
 use crate::routes::{filled, in_mode};
@@ -215,4 +216,23 @@ async fn a_change_of_settings_lowers_a_mode_and_never_raises_it() {
         world.engine.update_namespace(&name(), in_mode(present.clone(), ReadMode::Off), None).await.unwrap();
     assert_eq!(off.spec.read.mode.name(), "off");
     world.engine.update_namespace(&name(), in_mode(present, ReadMode::Shadow), None).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_server_without_a_lease_leaves_nothing_behind_of_a_namespace_that_is_gone() {
+    let world = split(in_mode(spec(), ReadMode::On)).await;
+    let other = world.member().await;
+    let page = other.read(ReadRequest { page_records: 1_000, ..request("hot") }).await.unwrap();
+    assert!(page.cost.targets > 0, "which it has counted");
+    // It hears of nothing any more, and is not waited for once its lease is over.
+    let delete = async {
+        while world.engine.delete_namespace(&name(), None).await.is_err() {
+            world.clock_ticks().await;
+        }
+    };
+    world.pass(300 * SECOND).await;
+    world.during(delete).await;
+    other.advance_read_modes().await.unwrap();
+    let left = world.store.meta_range(b"readmode/plays.1", None, 10).await.unwrap().records;
+    assert!(left.is_empty(), "{left:?}");
 }
