@@ -108,6 +108,17 @@ impl Error {
         Self { reason, ..self }
     }
 
+    /// Whether the same may succeed later, by itself: neither what was asked is wrong nor what is stored. A table that is missing may be
+    /// missing for good.
+    pub(crate) fn may_pass(&self) -> bool {
+        let is_no_table = self.source.as_ref().is_some_and(|error| error.kind() == ErrorKind::NoTable);
+        let passes = matches!(
+            self.reason,
+            Reason::RateLimited | Reason::BackendOverloaded | Reason::BackendTimeout | Reason::NotReady
+        );
+        passes && !is_no_table
+    }
+
     /// The reason.
     pub const fn reason(&self) -> Reason {
         self.reason

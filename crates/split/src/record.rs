@@ -51,7 +51,7 @@ pub struct Record {
     /// What the origin looks like, while it is planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
-    /// Attempts that failed in a row.
+    /// Attempts that failed or were interrupted, in a row.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
     /// Somebody asked for it, so the policy of the namespace does not count.

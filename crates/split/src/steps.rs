@@ -118,6 +118,7 @@ impl Record {
             fence: self.fence + 1,
             owner: Some(at.server.to_owned()),
             next: Some(at.now),
+            reason: None,
             ..self.clone()
         };
         if self.state.is_attempt() {
@@ -132,7 +133,6 @@ impl Record {
             checkpoint: None,
             profile: None,
             barrier: None,
-            reason: None,
             ..taken
         };
         begun.becomes(State::Planning, None, at)
@@ -199,11 +199,26 @@ impl Record {
     /// The attempt came to nothing. Tried again after a while, a few times.
     #[must_use]
     pub fn failed(&self, why: Why, at: Moment<'_>) -> Self {
-        let failures = self.failures + 1;
-        let wait = BACK_OFF.saturating_mul(1 << (failures - 1).min(10));
-        let next = (failures < TRIES_MAX).then(|| at.later(wait));
+        let (failures, next) = self.one_failure_more(at);
         let failed = Self { failures, next, owner: None, ..self.without_targets(at) };
         failed.becomes(State::Failed, Some(why), at)
+    }
+
+    /// Something that may pass came between: the attempt goes on after a while from where it stood. Counts as a failure, so that
+    /// what does not pass parks it as well.
+    #[must_use]
+    pub fn interrupted(&self, why: Why, at: Moment<'_>) -> Self {
+        match self.one_failure_more(at) {
+            (_, None) => self.failed(why, at),
+            (failures, Some(next)) => Self { failures, ..self.put_off_with_garbage(next, Some(why)) },
+        }
+    }
+
+    /// How many there were in a row, and when it is tried again; never once there were too many.
+    fn one_failure_more(&self, at: Moment<'_>) -> (u32, Option<i64>) {
+        let failures = self.failures + 1;
+        let wait = BACK_OFF.saturating_mul(1 << (failures - 1).min(10));
+        (failures, (failures < TRIES_MAX).then(|| at.later(wait)))
     }
 
     /// There is nothing to split.

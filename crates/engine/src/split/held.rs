@@ -71,8 +71,11 @@ impl<'a> Held<'a> {
     /// Reads the record again after an error; whether it is still the one that was written last.
     pub(super) async fn is_ours(&mut self) -> Result<bool> {
         let found = self.splits.catalog.split_record(&self.id).await?;
-        let fence = self.stored.record.fence;
-        let ours = found.filter(|found| found.record.fence == fence && found.record.owner.is_some());
+        let (fence, version) = (self.stored.record.fence, self.stored.version);
+        let is_ours = |found: &Stored| {
+            found.version == version || found.record.fence == fence && found.record.owner.is_some()
+        };
+        let ours = found.filter(is_ours);
         let is_ours = ours.is_some();
         if let Some(found) = ours {
             self.stored = found;

@@ -58,6 +58,7 @@ pub(crate) struct SplitMetrics {
     bytes: Family<Phase, Histogram>,
     completed: Counter,
     failures: Family<Failure, Counter>,
+    interruptions: Counter,
     mismatches: Counter,
 }
 
@@ -74,6 +75,7 @@ impl Default for SplitMetrics {
             bytes: Family::new_with_constructor(bytes),
             completed: Counter::default(),
             failures: Family::default(),
+            interruptions: Counter::default(),
             mismatches: Counter::default(),
         }
     }
@@ -125,6 +127,11 @@ impl SplitMetrics {
             self.completed.clone(),
         );
         registry.register("braid_split_failures", "Attempts to split that failed", self.failures.clone());
+        registry.register(
+            "braid_split_interruptions",
+            "Times that the store failed under an attempt to split, which goes on later from where it stood",
+            self.interruptions.clone(),
+        );
         registry.register(
             "braid_split_checksum_mismatches",
             "Times that targets were not equal to their origin",
@@ -182,6 +189,10 @@ impl SplitMetrics {
 
     pub(super) fn failed(&self, reason: Reason) {
         self.failures.get_or_create(&Failure { reason: reason.as_str() }).inc();
+    }
+
+    pub(super) fn interrupted(&self) {
+        self.interruptions.inc();
     }
 
     pub(super) fn mismatched(&self) {

@@ -91,6 +91,7 @@ impl Splits {
                 }
                 let why = Why::new(Reason::Store, error.to_string());
                 match held.record().state {
+                    state if state.is_attempt() && error.may_pass() => self.interrupt(held, why).await,
                     state if state.is_attempt() => self.fail(held, why).await,
                     State::Candidate => self.put_off(held, AFTER_ERROR, Some(why)).await,
                     // Why it failed or retired still counts.
@@ -150,6 +151,17 @@ impl Splits {
         let server = self.catalog.me.id();
         let failed = held.record().failed(why, self.moment(&server));
         self.settle(held, failed).await
+    }
+
+    /// Leaves an attempt for a while, which is the end of it only where that happened too often.
+    async fn interrupt(&self, held: Held<'_>, why: Why) -> Result<()> {
+        let server = self.catalog.me.id();
+        let interrupted = held.record().interrupted(why.clone(), self.moment(&server));
+        if interrupted.state == State::Failed {
+            return self.fail(held, why).await;
+        }
+        self.metrics.interrupted();
+        self.settle(held, interrupted).await
     }
 
     /// Writes the last record of what a worker did; whoever took it over meanwhile knows better.

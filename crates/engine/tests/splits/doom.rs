@@ -1,9 +1,10 @@
-//! A layer that stops a worker for ever at one of its calls of the store.
+//! A layer that stops a worker for ever at one of its calls of the store, or fails the call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use env::BoxFuture;
+use store::ErrorKind;
 use store::layer::{Call, Layer, Outcome};
 use tokio::sync::Notify;
 
@@ -14,9 +15,13 @@ pub(crate) enum When {
     Before,
     /// After the store has done it.
     After,
+    /// It does not die: the store refuses this one call.
+    Refused,
+    /// It does not die: the store does it and is not heard.
+    Unheard,
 }
 
-/// Lets so many calls through; the next never returns.
+/// Lets so many calls through; the next never returns, or fails.
 #[derive(Clone)]
 pub(crate) struct Doom {
     left: Arc<AtomicUsize>,
@@ -52,10 +57,19 @@ impl Layer for Doom {
         if !is_last {
             return next.await;
         }
-        if self.when == When::After {
+        if matches!(self.when, When::After | When::Unheard) {
             let _unheard = next.await;
         }
-        self.for_ever().await;
-        unreachable!("it never returns")
+        let kind = match self.when {
+            When::Before | When::After => {
+                self.for_ever().await;
+                unreachable!("it never returns")
+            }
+            When::Refused => ErrorKind::Unavailable,
+            When::Unheard => ErrorKind::Unknown,
+        };
+        self.allow(usize::MAX);
+        self.happened.notify_one();
+        Err(store::Error::new(kind, "not enough replicas answered"))
     }
 }

@@ -37,6 +37,42 @@ async fn a_worker_may_die_after_any_call() {
     assert!(survives(When::After).await > 20);
 }
 
+/// Lets the store fail at every one of a worker's calls in turn: the same attempt goes on.
+async fn goes_on(when: When) -> usize {
+    let mut calls = 0;
+    loop {
+        let world = World::wide(spec()).await;
+        world.engine.take_detections().await.unwrap();
+        let failed = world.stumble_after(calls, when).await;
+        let found = world.split("hot").await.record;
+        assert!(found.garbage.is_empty(), "after {calls} calls: {:?}", found.reason);
+        world.pass(120 * SECOND).await;
+        let next = world.reopened().await;
+        next.work().await;
+        let record = next.split("hot").await.record;
+        assert_eq!(
+            (record.state, record.attempt),
+            (State::Completed, 1),
+            "after {calls} calls: {:?}",
+            record.reason
+        );
+        if !failed {
+            return calls;
+        }
+        calls += 1;
+    }
+}
+
+#[tokio::test]
+async fn the_store_may_refuse_any_call() {
+    assert!(goes_on(When::Refused).await > 20);
+}
+
+#[tokio::test]
+async fn the_store_may_be_silent_about_any_call() {
+    assert!(goes_on(When::Unheard).await > 20);
+}
+
 #[tokio::test]
 async fn two_workers_on_one_partition_split_it_once() {
     for spec in [spec(), by_hash()] {

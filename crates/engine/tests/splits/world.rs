@@ -158,6 +158,17 @@ impl World {
 
     /// The same with other limits.
     pub(crate) async fn die_after_with(&self, splits: SplitLimits, calls: usize, when: When) -> bool {
+        let (engine, doom) = self.doomed(splits, calls, when).await;
+        let work = async { while engine.work_on_splits().await.unwrap() {} };
+        tokio::select! {
+            biased;
+            () = doom.happened.notified() => true,
+            () = self.during(work) => false,
+        }
+    }
+
+    /// A server whose store behaves as `when` says at its call after so many.
+    async fn doomed(&self, splits: SplitLimits, calls: usize, when: When) -> (Engine, Doom) {
         let doom = Doom::after(usize::MAX, when);
         let seen: Arc<dyn Store> = Arc::clone(&self.store) as Arc<dyn Store>;
         let layered = Arc::new(Layered::new(seen, doom.clone()));
@@ -165,11 +176,18 @@ impl World {
         let options = Options { splits, member, ..Options::default() };
         let engine = Engine::open_with(layered, self.env(), options).await.unwrap();
         doom.allow(calls);
-        let work = async { while engine.work_on_splits().await.unwrap() {} };
+        (engine, doom)
+    }
+
+    /// A worker whose store fails once, at its call after so many, and which does all that is due by then; whether it came to that.
+    pub(crate) async fn stumble_after(&self, calls: usize, when: When) -> bool {
+        let (engine, doom) = self.doomed(SplitLimits::default(), calls, when).await;
+        // Where not even what is due could be read it comes back later, as a server's worker does.
+        self.during(async { while engine.work_on_splits().await.unwrap_or(false) {} }).await;
         tokio::select! {
             biased;
             () = doom.happened.notified() => true,
-            () = self.during(work) => false,
+            () = std::future::ready(()) => false,
         }
     }
 

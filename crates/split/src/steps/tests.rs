@@ -89,6 +89,33 @@ fn failures_back_off_and_then_wait_for_somebody() {
 }
 
 #[test]
+fn an_interrupted_attempt_goes_on_and_fails_where_that_does_not_end() {
+    let no = || Why::new(Reason::Store, "no");
+    let mut record = planned(&candidate().claimed(KEY, AT)).goes_on(State::Copying, AT);
+    for failures in 1..TRIES_MAX {
+        let interrupted = record.interrupted(no(), AT);
+        assert_eq!(
+            (interrupted.state, interrupted.attempt, interrupted.failures),
+            (State::Copying, 1, failures)
+        );
+        assert_eq!((interrupted.owner.clone(), interrupted.reason.clone()), (None, Some(no())));
+        assert!(interrupted.next.unwrap() > AT.now && interrupted.garbage.is_empty());
+        record = interrupted.claimed(KEY, AT);
+        assert_eq!((record.state, record.attempt, record.reason.clone()), (State::Copying, 1, None));
+    }
+    let parked = record.interrupted(no(), AT);
+    assert_eq!((parked.state, parked.next, parked.garbage.len()), (State::Failed, None, 1));
+}
+
+#[test]
+fn garbage_of_an_attempt_that_is_interrupted_waits_with_it() {
+    let first = planned(&candidate().claimed(KEY, AT)).failed(Why::new(Reason::Store, "no"), AT);
+    let late = Moment { now: first.garbage[0].after, ..AT };
+    let second = first.claimed(KEY, late).interrupted(Why::new(Reason::Store, "no"), late);
+    assert!(second.due().unwrap() > late.now, "nothing of it is due before");
+}
+
+#[test]
 fn a_completed_split_is_compared_again_and_then_rests() {
     let done =
         planned(&candidate().claimed(KEY, AT)).goes_on(State::Copying, AT).goes_on(State::Verifying, AT);
