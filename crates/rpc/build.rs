@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A server sends pages that are encoded already.
     stubs("server")?
         .build_client(false)
-        .extern_path(".braid.v1.ReadEventRecordsResponse", "::api::convert::EncodedPage")
+        .extern_path(".braid.v1.ReadEventRecordsResponse", "::api::convert::PageToSend")
         .compile_fds(descriptors)?;
     Ok(())
 }

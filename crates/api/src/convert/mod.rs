@@ -44,7 +44,7 @@ pub use filter::{filter_to_wire, probe_request, probe_to_wire};
 pub use histogram::histogram_to_wire;
 pub(crate) use namespace::MASK_PATHS_MAX;
 pub use namespace::{changed_spec, namespace_name, namespace_to_wire, new_namespace, one_or_all};
-pub use page::EncodedPage;
+pub use page::PageToSend;
 pub use plan::{plan_request, plan_response, refused};
 pub use read::{Read, read_request, read_response};
 pub use read_mode::{

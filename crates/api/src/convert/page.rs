@@ -1,9 +1,9 @@
-//! A page as the bytes of its message, written straight from what was read.
+//! A page as its message, written straight from what was read into the buffer that is sent.
 //!
 //! Making messages first cost more than reading: a string per id and key, a list per event, and two walks over all of it. The
-//! events are written once, here; the few fields around them are an ordinary message.
+//! events are checked and measured once and written once, here; the few fields around them are an ordinary message.
 
-use bytes::{BufMut, Bytes};
+use bytes::BufMut;
 use engine::{Error, Event, Item, Reason, Result};
 use prost::bytes::Buf;
 use prost::encoding::{DecodeContext, WireType};
@@ -12,8 +12,6 @@ use prost::{DecodeError, Message};
 use crate::v1;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
-/// Bytes that an event takes beside its value, about; a guess for the first allocation.
-const EVENT_BYTES_ABOUT: usize = 128;
 
 /// Tags: the number of a field and how it is written.
 const RECORDS: u8 = 0x0A;
@@ -28,31 +26,34 @@ const KEY: u8 = 0x0A;
 const VALUE: u8 = 0x12;
 const METADATA: u8 = 0x1A;
 
-/// A `ReadEventRecordsResponse` whose records are encoded already. Only for sending: it decodes like the message without them.
+/// A `ReadEventRecordsResponse` whose records are events as they were read. Only for sending: it decodes like the message without
+/// them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EncodedPage {
-    /// The field `records`, every one with its tag.
-    records: Bytes,
+pub struct PageToSend {
+    /// The field `records`. All of their text is UTF-8, and their metadata can be read.
+    events: Vec<Event>,
+    /// What they take on the wire, every one with its tag.
+    events_bytes: usize,
     /// All other fields.
     rest: v1::ReadEventRecordsResponse,
 }
 
-impl EncodedPage {
+impl PageToSend {
     /// The events, and the fields around them.
-    pub(super) fn new(events: &[Event], rest: v1::ReadEventRecordsResponse) -> Result<Self> {
-        let values =
-            events.iter().flat_map(|event| &event.items).map(|item| item.value.len() + item.key.len());
-        let mut out = Vec::with_capacity(values.sum::<usize>() + events.len() * EVENT_BYTES_ABOUT);
-        for event in events {
-            put_event(&mut out, event)?;
+    pub(super) fn new(events: Vec<Event>, rest: v1::ReadEventRecordsResponse) -> Result<Self> {
+        let mut events_bytes = 0;
+        for event in &events {
+            check(event)?;
+            let bytes = Measured::of(event).bytes;
+            events_bytes += 1 + varint_bytes(bytes) + bytes;
         }
-        Ok(Self { records: out.into(), rest })
+        Ok(Self { events, events_bytes, rest })
     }
 }
 
-impl Message for EncodedPage {
+impl Message for PageToSend {
     fn encode_raw(&self, buf: &mut impl BufMut) {
-        buf.put_slice(&self.records);
+        self.events.iter().for_each(|event| put_event(buf, event));
         self.rest.encode_raw(buf);
     }
 
@@ -67,7 +68,7 @@ impl Message for EncodedPage {
     }
 
     fn encoded_len(&self) -> usize {
-        self.records.len() + self.rest.encoded_len()
+        self.events_bytes + self.rest.encoded_len()
     }
 
     fn clear(&mut self) {
@@ -75,54 +76,78 @@ impl Message for EncodedPage {
     }
 }
 
-impl prost::Name for EncodedPage {
+impl prost::Name for PageToSend {
     const NAME: &'static str = v1::ReadEventRecordsResponse::NAME;
     const PACKAGE: &'static str = v1::ReadEventRecordsResponse::PACKAGE;
 }
 
-fn put_event(out: &mut Vec<u8>, event: &Event) -> Result<()> {
-    // Measured here and again below, which is cheaper than to keep it: most events have one item and no metadata.
-    let mut items_bytes = 0;
+/// Stored text was text when it was written, and metadata could be read.
+fn check(event: &Event) -> Result<()> {
+    text("event id", event.event_id.as_bytes())?;
     for item in &event.items {
         text("item key", &item.key)?;
-        let bytes = item_bytes(item, &metadata_of(item)?);
-        items_bytes += 1 + varint_bytes(bytes) + bytes;
-    }
-    let id = text("event id", event.event_id.as_bytes())?;
-    let (seconds, nanos) =
-        (event.time.nanos().div_euclid(NANOS_PER_SECOND), event.time.nanos().rem_euclid(NANOS_PER_SECOND));
-    // Times are from 1970 on, so neither is negative.
-    let (seconds, nanos) = (seconds.unsigned_abs(), nanos.unsigned_abs());
-    let time_bytes = number_bytes(seconds) + number_bytes(nanos);
-    let series = event.series.as_str();
-    let bytes = field_bytes(series.len())
-        + 1
-        + varint_bytes(time_bytes)
-        + time_bytes
-        + field_bytes(id.len())
-        + items_bytes
-        + if event.continues { 2 } else { 0 };
-    out.push(RECORDS);
-    put_varint(out, bytes as u64);
-    put_field(out, SERIES, series.as_bytes());
-    out.push(TIME);
-    put_varint(out, time_bytes as u64);
-    put_number(out, SECONDS, seconds);
-    put_number(out, NANOS, nanos);
-    put_field(out, EVENT_ID, id);
-    for item in &event.items {
-        put_item(out, item)?;
-    }
-    if event.continues {
-        out.extend([CONTINUES, 1]);
+        if !item.metadata.is_empty() {
+            engine::metadata::decode(&item.metadata)?;
+        }
     }
     Ok(())
 }
 
+/// What an event takes. Found out before it is written and again then, which is cheaper than to keep it: most events have one
+/// item and no metadata.
+struct Measured {
+    seconds: u64,
+    nanos: u64,
+    time_bytes: usize,
+    bytes: usize,
+}
+
+impl Measured {
+    fn of(event: &Event) -> Self {
+        let items = event.items.iter().map(|item| item_bytes(item, &metadata_of(item)));
+        let items_bytes: usize = items.map(|bytes| 1 + varint_bytes(bytes) + bytes).sum();
+        let nanos = event.time.nanos();
+        // Times are from 1970 on, so neither is negative.
+        let (seconds, nanos) = (
+            nanos.div_euclid(NANOS_PER_SECOND).unsigned_abs(),
+            nanos.rem_euclid(NANOS_PER_SECOND).unsigned_abs(),
+        );
+        let time_bytes = number_bytes(seconds) + number_bytes(nanos);
+        let bytes = field_bytes(event.series.as_str().len())
+            + 1
+            + varint_bytes(time_bytes)
+            + time_bytes
+            + field_bytes(event.event_id.as_bytes().len())
+            + items_bytes
+            + if event.continues { 2 } else { 0 };
+        Self { seconds, nanos, time_bytes, bytes }
+    }
+}
+
+fn put_event(out: &mut impl BufMut, event: &Event) {
+    let Measured { seconds, nanos, time_bytes, bytes } = Measured::of(event);
+    out.put_u8(RECORDS);
+    put_varint(out, bytes as u64);
+    put_field(out, SERIES, event.series.as_str().as_bytes());
+    out.put_u8(TIME);
+    put_varint(out, time_bytes as u64);
+    put_number(out, SECONDS, seconds);
+    put_number(out, NANOS, nanos);
+    put_field(out, EVENT_ID, event.event_id.as_bytes());
+    event.items.iter().for_each(|item| put_item(out, item));
+    if event.continues {
+        out.put_slice(&[CONTINUES, 1]);
+    }
+}
+
 type Metadata = std::collections::BTreeMap<String, String>;
 
-fn metadata_of(item: &Item) -> Result<Metadata> {
-    if item.metadata.is_empty() { Ok(Metadata::new()) } else { engine::metadata::decode(&item.metadata) }
+/// The metadata of an item that was checked.
+fn metadata_of(item: &Item) -> Metadata {
+    if item.metadata.is_empty() {
+        return Metadata::new();
+    }
+    engine::metadata::decode(&item.metadata).unwrap_or_default()
 }
 
 fn item_bytes(item: &Item, metadata: &Metadata) -> usize {
@@ -130,19 +155,18 @@ fn item_bytes(item: &Item, metadata: &Metadata) -> usize {
     field_bytes(item.key.len()) + field_bytes(item.value.len()) + pairs.sum::<usize>()
 }
 
-fn put_item(out: &mut Vec<u8>, item: &Item) -> Result<()> {
-    let metadata = metadata_of(item)?;
-    out.push(ITEMS);
+fn put_item(out: &mut impl BufMut, item: &Item) {
+    let metadata = metadata_of(item);
+    out.put_u8(ITEMS);
     put_varint(out, item_bytes(item, &metadata) as u64);
     put_field(out, KEY, &item.key);
     put_field(out, VALUE, &item.value);
     for (key, value) in &metadata {
-        out.push(METADATA);
+        out.put_u8(METADATA);
         put_varint(out, pair_bytes((key, value)) as u64);
         put_field(out, KEY, key.as_bytes());
         put_field(out, VALUE, value.as_bytes());
     }
-    Ok(())
 }
 
 fn pair_bytes((key, value): (&String, &String)) -> usize {
@@ -154,11 +178,11 @@ const fn field_bytes(length: usize) -> usize {
     if length == 0 { 0 } else { 1 + varint_bytes(length) + length }
 }
 
-fn put_field(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
+fn put_field(out: &mut impl BufMut, tag: u8, bytes: &[u8]) {
     if !bytes.is_empty() {
-        out.push(tag);
+        out.put_u8(tag);
         put_varint(out, bytes.len() as u64);
-        out.extend_from_slice(bytes);
+        out.put_slice(bytes);
     }
 }
 
@@ -166,9 +190,9 @@ fn number_bytes(number: u64) -> usize {
     if number == 0 { 0 } else { 1 + prost::encoding::encoded_len_varint(number) }
 }
 
-fn put_number(out: &mut Vec<u8>, tag: u8, number: u64) {
+fn put_number(out: &mut impl BufMut, tag: u8, number: u64) {
     if number != 0 {
-        out.push(tag);
+        out.put_u8(tag);
         put_varint(out, number);
     }
 }
@@ -177,20 +201,13 @@ const fn varint_bytes(length: usize) -> usize {
     prost::encoding::encoded_len_varint(length as u64)
 }
 
-fn put_varint(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        let [low, ..] = number.to_le_bytes();
-        out.push(low | 0x80);
-        number >>= 7;
-    }
-    let [low, ..] = number.to_le_bytes();
-    out.push(low);
+fn put_varint(out: &mut impl BufMut, number: u64) {
+    prost::encoding::encode_varint(number, out);
 }
 
-/// Stored text was text when it was written.
-fn text<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a [u8]> {
+fn text(what: &str, bytes: &[u8]) -> Result<()> {
     if std::str::from_utf8(bytes).is_ok() {
-        return Ok(bytes);
+        return Ok(());
     }
     let message = format!("a stored {what} is not UTF-8: the record was damaged; restore it from a copy");
     Err(Error::new(Reason::ChecksumMismatch, message))
@@ -252,7 +269,7 @@ mod tests {
         #[test]
         fn a_page_is_encoded_as_its_message(records in prop::collection::vec(events(), 0..5), token in "[a-z]{0,9}") {
             let rest = v1::ReadEventRecordsResponse { next_page_token: token, ..Default::default() };
-            let page = EncodedPage::new(&records.iter().map(read).collect::<Vec<_>>(), rest.clone()).unwrap();
+            let page = PageToSend::new(records.iter().map(read).collect(), rest.clone()).unwrap();
             let message = v1::ReadEventRecordsResponse { records, ..rest };
             prop_assert_eq!(page.encoded_len(), message.encoded_len());
             prop_assert_eq!(page.encode_to_vec(), message.encode_to_vec());

@@ -10,7 +10,7 @@ use model::id::ITEM_KEY_BYTES_MAX;
 use model::{NamespaceName, Order, SeriesId};
 
 use super::namespace::namespace_name;
-use super::page::EncodedPage;
+use super::page::PageToSend;
 use super::time::{duration_from_wire, interval_from_wire, interval_to_wire};
 use super::write::{context, signed};
 use crate::token::{Query, TokenKeys};
@@ -137,7 +137,7 @@ pub(super) fn max_latency(wire: prost_types::Duration) -> Result<Duration> {
 }
 
 /// A page of `read`, with the token for the next. `now` is the wall clock in nanoseconds since 1970.
-pub fn read_response(read: &Read, page: ReadPage, keys: &TokenKeys, now: i64) -> Result<EncodedPage> {
+pub fn read_response(read: &Read, page: ReadPage, keys: &TokenKeys, now: i64) -> Result<PageToSend> {
     let rest = v1::ReadEventRecordsResponse {
         records: Vec::new(),
         next_page_token: token_to_wire(page.next, &read.query, keys, now),
@@ -146,7 +146,7 @@ pub fn read_response(read: &Read, page: ReadPage, keys: &TokenKeys, now: i64) ->
         retention_truncated: page.retention_truncated,
         record_order: record_order(&read.request).into(),
     };
-    EncodedPage::new(&page.events, rest)
+    PageToSend::new(page.events, rest)
 }
 
 /// How the events of all pages follow each other.

@@ -172,6 +172,10 @@ impl Taker for PageOfEvents<'_> {
         if let Some(Row { key, value, metadata, .. }) = row {
             open.bytes += bytes + OVERHEAD_BYTES;
             open.kept_bytes += bytes;
+            if open.event.items.is_empty() {
+                // Most events have one item; a list that grows begins with four.
+                open.event.items.reserve_exact(1);
+            }
             open.event.items.push(Item { key: key.item_key.into_bytes(), value, metadata });
             return;
         }

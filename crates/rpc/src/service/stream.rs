@@ -3,7 +3,7 @@
 //! One page is read while the one before is made ready, and that while one more is on its way. A client that reads slowly stops
 //! the reading; one that goes away ends it.
 
-use api::convert::{EncodedPage, Read};
+use api::convert::{PageToSend, Read};
 use engine::{ReadPage, Result as Answer, VIEW_STALE};
 use futures::StreamExt;
 use futures::stream::{self, BoxStream};
@@ -22,16 +22,16 @@ pub(super) fn pages(
     host: Host,
     read: Read,
     first: ReadPage,
-) -> BoxStream<'static, Result<EncodedPage, Status>> {
+) -> BoxStream<'static, Result<PageToSend, Status>> {
     let (send, receive) = mpsc::channel(WAITING_PAGES_MAX);
     let spawn = std::sync::Arc::clone(&host.env.spawn);
     spawn.task("braid-stream", Box::pin(produce(host, read, first, send)));
     stream::unfold(receive, |mut receive| async move { Some((receive.recv().await?, receive)) })
-        .map(|page: Answer<EncodedPage>| page.map_err(|error| status(&error)))
+        .map(|page: Answer<PageToSend>| page.map_err(|error| status(&error)))
         .boxed()
 }
 
-async fn produce(host: Host, mut read: Read, first: ReadPage, send: mpsc::Sender<Answer<EncodedPage>>) {
+async fn produce(host: Host, mut read: Read, first: ReadPage, send: mpsc::Sender<Answer<PageToSend>>) {
     let pages = async {
         let mut page = Ok(first);
         loop {
@@ -58,7 +58,7 @@ async fn produce(host: Host, mut read: Read, first: ReadPage, send: mpsc::Sender
 }
 
 /// Makes a page ready once there is room for it.
-async fn deliver(send: &mpsc::Sender<Answer<EncodedPage>>, page: impl FnOnce() -> Answer<EncodedPage>) {
+async fn deliver(send: &mpsc::Sender<Answer<PageToSend>>, page: impl FnOnce() -> Answer<PageToSend>) {
     // Without a receiver nobody wants it; whoever called notices that too.
     if let Ok(room) = send.reserve().await {
         room.send(page());

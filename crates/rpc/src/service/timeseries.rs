@@ -1,7 +1,7 @@
 //! `TimeSeriesService`: events in, events out.
 
 use api::convert::{
-    EncodedPage, Read, aggregate_request, aggregate_response, explain_response, read_request, read_response,
+    PageToSend, Read, aggregate_request, aggregate_response, explain_response, read_request, read_response,
     search_request, write_request, write_response,
 };
 use api::v1;
@@ -48,12 +48,12 @@ async fn write<W: Future<Output = Answer<WriteAnswer>>>(
 }
 
 /// Reads one page and shows it.
-async fn read_page(host: &Host, read: &Read) -> Answer<EncodedPage> {
+async fn read_page(host: &Host, read: &Read) -> Answer<PageToSend> {
     show(host, read, host.engine.read(read.request.clone()).await?)
 }
 
 /// A page of `read` as it is sent.
-pub(super) fn show(host: &Host, read: &Read, page: ReadPage) -> Answer<EncodedPage> {
+pub(super) fn show(host: &Host, read: &Read, page: ReadPage) -> Answer<PageToSend> {
     read_response(read, page, &host.keys, host.env.clock.wall())
 }
 
@@ -76,7 +76,7 @@ impl TimeSeriesService for TimeSeries {
     async fn read_event_records(
         &self,
         request: Request<v1::ReadEventRecordsRequest>,
-    ) -> Result<Response<EncodedPage>, Status> {
+    ) -> Result<Response<PageToSend>, Status> {
         answer(async {
             let read = self.asked_in_time(request)?;
             read_page(&self.host, &read).await
@@ -87,7 +87,7 @@ impl TimeSeriesService for TimeSeries {
     async fn search_event_records(
         &self,
         request: Request<v1::SearchEventRecordsRequest>,
-    ) -> Result<Response<EncodedPage>, Status> {
+    ) -> Result<Response<PageToSend>, Status> {
         answer(async {
             let deadline = Some(time_for(request.metadata().as_ref()));
             let mut read = search_request(request.into_inner(), &self.host.keys, self.host.env.clock.wall())?;
@@ -124,7 +124,7 @@ impl TimeSeriesService for TimeSeries {
         .await
     }
 
-    type StreamEventRecordsStream = BoxStream<'static, Result<EncodedPage, Status>>;
+    type StreamEventRecordsStream = BoxStream<'static, Result<PageToSend, Status>>;
 
     async fn stream_event_records(
         &self,
