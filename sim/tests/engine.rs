@@ -91,7 +91,7 @@ impl Server {
             let (engine, page) = (engine.clone(), request.clone());
             let page = self.machine.call(async move { engine.read(page).await }).await;
             let page = page.expect("it runs").expect("a calm store reads");
-            found.extend(page.events.iter().map(|event| text(&event.event_id)));
+            found.extend(page.events.iter().map(|event| text(&event.to_event_id())));
             request.resume = page.next;
             if request.resume.is_none() {
                 return found;

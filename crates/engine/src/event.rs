@@ -1,9 +1,8 @@
-//! Events as they come in and go out.
+//! Events as they come in.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use model::{EventId, SeriesId, Timestamp};
 
 /// Items that one event may have in a request.
 pub const ITEMS_MAX: usize = 64;
@@ -32,32 +31,6 @@ pub struct ItemInput {
     pub value: Bytes,
     /// Facts about the value.
     pub metadata: BTreeMap<String, String>,
-}
-
-/// An event that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
-    /// Whose event.
-    pub series: SeriesId,
-    /// When it happened.
-    pub time: Timestamp,
-    /// Which event.
-    pub event_id: EventId,
-    /// Its items in the order of their keys (reversed when reading newest first).
-    pub items: Vec<Item>,
-    /// It is larger than a page and goes on in the next one.
-    pub continues: bool,
-}
-
-/// An item that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
-    /// Its key, UTF-8.
-    pub key: Bytes,
-    /// Its value.
-    pub value: Bytes,
-    /// Its encoded metadata; see [`crate::metadata`].
-    pub metadata: Bytes,
 }
 
 /// Why one event of a request was refused.

@@ -43,7 +43,7 @@ pub use block::{BLOCKS_MAX, BLOCKS_PER_CHANGE_MAX, Block, NewBlock};
 pub use catalog::Backfill;
 pub use engine::{Engine, Options};
 pub use error::{Error, Reason, Result};
-pub use event::{EVENTS_MAX, Event, EventInput, ITEMS_MAX, Item, ItemInput, Refusal};
+pub use event::{EVENTS_MAX, EventInput, ITEMS_MAX, ItemInput, Refusal};
 pub use export::{
     EXPORT_PARTITIONS_MAX, EXPORT_SERIES_MAX, ExportAsked, ExportPage, ExportPart, ExportPlan,
     ExportPosition, ExportTable, ExportWhich, RowExport, RowsAsked,
@@ -53,7 +53,7 @@ pub use namespace::{
     SplitPolicy, SplitSpec, SplitStrategy, TunePolicy, TuneSpec,
 };
 pub use query::{Limit, QUERY_DEPTH_MAX, QUERY_TERMS_MAX, SearchQuery};
-pub use read::{ReadLimits, VIEW_STALE};
+pub use read::{Event, Item, ReadLimits, VIEW_STALE};
 pub use readmode::{Evidence, Gate, Mismatch, MismatchSide, ReadModeInfo, Swept};
 pub use request::{
     AggregatePage, AggregateRequest, Aggregation, BUCKETS_DEFAULT, Bucket, BucketKey, Cost, ExplainedGroup,

@@ -96,7 +96,7 @@ async fn a_namespace_made_again_never_shows_old_data() {
     assert_eq!((first.incarnation, second.incarnation), (1, 2));
     world.write(vec![event(START, "new", Bytes::new())]).await.unwrap();
     let ids: Vec<_> =
-        world.read().await.events.iter().map(|event| event.event_id.clone().into_bytes()).collect();
+        world.read().await.events.iter().map(|event| Bytes::copy_from_slice(event.event_id())).collect();
     assert_eq!(ids, ["new"]);
 }
 
@@ -192,10 +192,12 @@ async fn an_event_larger_than_a_page_comes_in_parts() {
         loop {
             let page = world.engine.read(request.clone()).await.unwrap();
             let bytes: usize =
-                page.events.iter().flat_map(|event| &event.items).map(|item| item.value.len()).sum();
+                page.events.iter().flat_map(|event| event.items()).map(|item| item.value.len()).sum();
             assert!(bytes as u64 <= PAGE_BYTES_MAX, "{bytes}");
             parts.extend(
-                page.events.into_iter().map(|event| (event.event_id, event.items.len(), event.continues)),
+                page.events
+                    .into_iter()
+                    .map(|event| (event.to_event_id(), event.item_count(), event.continues)),
             );
             request.resume = page.next;
             if request.resume.is_none() {

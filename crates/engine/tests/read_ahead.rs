@@ -292,7 +292,7 @@ async fn pages_read_ahead_come_in_order() {
         let world = world(buckets).await;
         let page = world.engine.read(world.request(10_000)).await.unwrap();
         assert_eq!(page.events.len(), 10_000);
-        assert!(page.events.is_sorted_by(|before, behind| before.event_id > behind.event_id));
+        assert!(page.events.is_sorted_by(|before, behind| before.event_id() > behind.event_id()));
     }
 }
 

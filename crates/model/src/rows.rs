@@ -168,7 +168,7 @@ impl<'a> FromIterator<&'a Row> for Rows {
 }
 
 /// Rows that are being collected.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct RowsBuilder {
     buffer: Vec<u8>,
     entries: Vec<Entry>,

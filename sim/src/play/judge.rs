@@ -83,7 +83,7 @@ impl Reading {
             stage.ledger.count(|counts| counts.excused += 1);
         }
         for event in page.events.iter().filter(|_| !self.is_excused) {
-            let id = String::from_utf8_lossy(event.event_id.as_bytes()).into_owned();
+            let id = String::from_utf8_lossy(event.event_id()).into_owned();
             let key = (event.time.nanos(), id);
             let Some(series) = self.series.iter().find(|series| **series == event.series.as_str()) else {
                 stage.wrong(format!("{} has {key:?} of {}", self.name(), event.series.as_str()));
@@ -115,7 +115,7 @@ impl Reading {
             items.reverse();
         }
         let wanted = items.iter().map(|item| value_of(self.space, series, key, item));
-        if !wanted.eq(event.items.iter().map(|item| String::from_utf8_lossy(&item.value).into_owned())) {
+        if !wanted.eq(event.items().map(|item| String::from_utf8_lossy(item.value).into_owned())) {
             return Some("which is not as it was written".to_owned());
         }
         stage.ledger.with(self.space, |space| {

@@ -24,7 +24,7 @@ impl Routes {
         for id in splits.filter(|_| !page.events.is_empty()) {
             let Some(layout) = layout_of(stage, &id) else { continue };
             let is_in = |event: &engine::Event| {
-                let place = layout.place(&event.series, event.time, &event.event_id);
+                let place = layout.place(&event.series, event.time, &event.to_event_id());
                 place.is_some_and(|place| place.key == id.partition)
             };
             if !page.events.iter().any(is_in) {

@@ -151,11 +151,11 @@ async fn read(
         let Heard::Answer(page) = heard else { return Err(format!("{heard:?}")) };
         reading.take(stage, &page);
         let of_split = page.events.iter().filter(|event| {
-            let place = layout.place(&event.series, event.time, &event.event_id);
+            let place = layout.place(&event.series, event.time, &event.to_event_id());
             place.is_some_and(|place| place.key == id.partition)
         });
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        found.extend(of_split.map(|event| (event.time.nanos(), text(event.event_id.as_bytes()))));
+        found.extend(of_split.map(|event| (event.time.nanos(), text(event.event_id()))));
         if page.cost.fallbacks > 0 {
             problem = problem.or_else(|| Some(format!("{} partitions fell back", page.cost.fallbacks)));
         } else if page.partitions.iter().any(|read| is_of(read, id, layout)) {

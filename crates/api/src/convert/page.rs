@@ -12,6 +12,8 @@ use prost::{DecodeError, Message};
 use crate::v1;
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
+/// Bytes of what an event has beside its values, about.
+const SMALL_BYTES_ABOUT: usize = 512;
 
 /// Tags: the number of a field and how it is written.
 const RECORDS: u8 = 0x0A;
@@ -53,7 +55,8 @@ impl PageToSend {
 
 impl Message for PageToSend {
     fn encode_raw(&self, buf: &mut impl BufMut) {
-        self.events.iter().for_each(|event| put_event(buf, event));
+        let mut small = Vec::with_capacity(SMALL_BYTES_ABOUT);
+        self.events.iter().for_each(|event| put_event(buf, &mut small, event));
         self.rest.encode_raw(buf);
     }
 
@@ -83,11 +86,11 @@ impl prost::Name for PageToSend {
 
 /// Stored text was text when it was written, and metadata could be read.
 fn check(event: &Event) -> Result<()> {
-    text("event id", event.event_id.as_bytes())?;
-    for item in &event.items {
-        text("item key", &item.key)?;
+    text("event id", event.event_id())?;
+    for item in event.items() {
+        text("item key", item.key)?;
         if !item.metadata.is_empty() {
-            engine::metadata::decode(&item.metadata)?;
+            engine::metadata::decode(item.metadata)?;
         }
     }
     Ok(())
@@ -104,7 +107,7 @@ struct Measured {
 
 impl Measured {
     fn of(event: &Event) -> Self {
-        let items = event.items.iter().map(|item| item_bytes(item, &metadata_of(item)));
+        let items = event.items().map(|item| item_bytes(&item, &metadata_of(&item)));
         let items_bytes: usize = items.map(|bytes| 1 + varint_bytes(bytes) + bytes).sum();
         let nanos = event.time.nanos();
         // Times are from 1970 on, so neither is negative.
@@ -117,55 +120,65 @@ impl Measured {
             + 1
             + varint_bytes(time_bytes)
             + time_bytes
-            + field_bytes(event.event_id.as_bytes().len())
+            + field_bytes(event.event_id().len())
             + items_bytes
             + if event.continues { 2 } else { 0 };
         Self { seconds, nanos, time_bytes, bytes }
     }
 }
 
-fn put_event(out: &mut impl BufMut, event: &Event) {
+/// Writes an event. What is small is put together in `small` first, which is empty before and after: a buffer that is sent takes each
+/// piece with some ceremony.
+fn put_event(out: &mut impl BufMut, small: &mut Vec<u8>, event: &Event) {
     let Measured { seconds, nanos, time_bytes, bytes } = Measured::of(event);
-    out.put_u8(RECORDS);
-    put_varint(out, bytes as u64);
-    put_field(out, SERIES, event.series.as_str().as_bytes());
-    out.put_u8(TIME);
-    put_varint(out, time_bytes as u64);
-    put_number(out, SECONDS, seconds);
-    put_number(out, NANOS, nanos);
-    put_field(out, EVENT_ID, event.event_id.as_bytes());
-    event.items.iter().for_each(|item| put_item(out, item));
+    small.push(RECORDS);
+    put_varint(small, bytes as u64);
+    put_field(small, SERIES, event.series.as_str().as_bytes());
+    small.push(TIME);
+    put_varint(small, time_bytes as u64);
+    put_number(small, SECONDS, seconds);
+    put_number(small, NANOS, nanos);
+    put_field(small, EVENT_ID, event.event_id());
+    event.items().for_each(|item| put_item(out, small, &item));
     if event.continues {
-        out.put_slice(&[CONTINUES, 1]);
+        small.extend([CONTINUES, 1]);
     }
+    out.put_slice(small);
+    small.clear();
 }
 
 type Metadata = std::collections::BTreeMap<String, String>;
 
 /// The metadata of an item that was checked.
-fn metadata_of(item: &Item) -> Metadata {
+fn metadata_of(item: &Item<'_>) -> Metadata {
     if item.metadata.is_empty() {
         return Metadata::new();
     }
-    engine::metadata::decode(&item.metadata).unwrap_or_default()
+    engine::metadata::decode(item.metadata).unwrap_or_default()
 }
 
-fn item_bytes(item: &Item, metadata: &Metadata) -> usize {
+fn item_bytes(item: &Item<'_>, metadata: &Metadata) -> usize {
     let pairs = metadata.iter().map(pair_bytes).map(|bytes| 1 + varint_bytes(bytes) + bytes);
     field_bytes(item.key.len()) + field_bytes(item.value.len()) + pairs.sum::<usize>()
 }
 
-fn put_item(out: &mut impl BufMut, item: &Item) {
+fn put_item(out: &mut impl BufMut, small: &mut Vec<u8>, item: &Item<'_>) {
     let metadata = metadata_of(item);
-    out.put_u8(ITEMS);
-    put_varint(out, item_bytes(item, &metadata) as u64);
-    put_field(out, KEY, &item.key);
-    put_field(out, VALUE, &item.value);
+    small.push(ITEMS);
+    put_varint(small, item_bytes(item, &metadata) as u64);
+    put_field(small, KEY, item.key);
+    if !item.value.is_empty() {
+        small.push(VALUE);
+        put_varint(small, item.value.len() as u64);
+        out.put_slice(small);
+        small.clear();
+        out.put_slice(item.value);
+    }
     for (key, value) in &metadata {
-        out.put_u8(METADATA);
-        put_varint(out, pair_bytes((key, value)) as u64);
-        put_field(out, KEY, key.as_bytes());
-        put_field(out, VALUE, value.as_bytes());
+        small.push(METADATA);
+        put_varint(small, pair_bytes((key, value)) as u64);
+        put_field(small, KEY, key.as_bytes());
+        put_field(small, VALUE, value.as_bytes());
     }
 }
 
@@ -178,11 +191,11 @@ const fn field_bytes(length: usize) -> usize {
     if length == 0 { 0 } else { 1 + varint_bytes(length) + length }
 }
 
-fn put_field(out: &mut impl BufMut, tag: u8, bytes: &[u8]) {
+fn put_field(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     if !bytes.is_empty() {
-        out.put_u8(tag);
+        out.push(tag);
         put_varint(out, bytes.len() as u64);
-        out.put_slice(bytes);
+        out.extend_from_slice(bytes);
     }
 }
 
@@ -190,9 +203,9 @@ fn number_bytes(number: u64) -> usize {
     if number == 0 { 0 } else { 1 + prost::encoding::encoded_len_varint(number) }
 }
 
-fn put_number(out: &mut impl BufMut, tag: u8, number: u64) {
+fn put_number(out: &mut Vec<u8>, tag: u8, number: u64) {
     if number != 0 {
-        out.put_u8(tag);
+        out.push(tag);
         put_varint(out, number);
     }
 }
@@ -201,8 +214,15 @@ const fn varint_bytes(length: usize) -> usize {
     prost::encoding::encoded_len_varint(length as u64)
 }
 
-fn put_varint(out: &mut impl BufMut, number: u64) {
-    prost::encoding::encode_varint(number, out);
+#[inline]
+fn put_varint(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        let [low, ..] = number.to_le_bytes();
+        out.push(low | 0x80);
+        number >>= 7;
+    }
+    let [low, ..] = number.to_le_bytes();
+    out.push(low);
 }
 
 fn text(what: &str, bytes: &[u8]) -> Result<()> {
@@ -217,7 +237,7 @@ fn text(what: &str, bytes: &[u8]) -> Result<()> {
 mod tests {
     use std::collections::BTreeMap;
 
-    use model::{EventId, SeriesId, Timestamp};
+    use model::{RowView, RowsBuilder, SeriesId, Timestamp};
     use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 
     use super::*;
@@ -229,7 +249,7 @@ mod tests {
 
     fn events() -> impl Strategy<Value = v1::Event> {
         let time = prop_oneof![Just((0, 0)), Just((0, 5)), (0_i64..9_000_000_000, 0_i32..1_000_000_000)];
-        let items = prop::collection::vec(items(), 0..4);
+        let items = prop::collection::vec(items(), 1..4);
         ("\\PC{1,50}", time, "\\PC{0,40}", items, any::<bool>()).prop_map(
             |(series, time, id, items, continues)| {
                 let item = |(key, value, metadata): (String, Vec<u8>, _)| v1::EventItem {
@@ -250,18 +270,18 @@ mod tests {
 
     fn read(wire: &v1::Event) -> Event {
         let time = wire.event_time.unwrap();
-        let item = |item: &v1::EventItem| Item {
-            key: item.event_item_key.clone().into(),
-            value: item.event_item_value.clone(),
-            metadata: engine::metadata::encode(&item.value_metadata).unwrap(),
-        };
-        Event {
-            series: SeriesId::new(&wire.time_series_id).unwrap(),
-            time: Timestamp::from_parts(time.seconds, time.nanos).unwrap(),
-            event_id: EventId::from_stored(wire.event_id.clone().into()),
-            items: wire.event_items.iter().map(item).collect(),
-            continues: wire.continues,
+        let mut rows = RowsBuilder::default();
+        for item in &wire.event_items {
+            rows.push(RowView {
+                event_time: Timestamp::from_parts(time.seconds, time.nanos).unwrap(),
+                event_id: wire.event_id.as_bytes(),
+                item_key: item.event_item_key.as_bytes(),
+                write_time: 0,
+                value: &item.event_item_value,
+                metadata: &engine::metadata::encode(&item.value_metadata).unwrap(),
+            });
         }
+        Event::new(SeriesId::new(&wire.time_series_id).unwrap(), rows, wire.continues).unwrap()
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use engine::{Cost, Event, Item, Partial, Reason, Resume};
-use model::{EventId, Interval, ItemKey, Position, Timestamp};
+use model::{EventId, Interval, ItemKey, Position, RowView, RowsBuilder, Timestamp};
 use prost::Message;
 use prost_types::{Duration as WireDuration, Timestamp as WireTime};
 
@@ -118,18 +118,21 @@ fn bad_fields_are_named_and_say_what_to_do() {
     assert!(read(|wire| wire.event_filters = vec![filter("k"); 64]).is_ok());
 }
 
-fn event(event_id: &'static [u8], item: Item) -> Event {
-    Event {
-        series: SeriesId::new("profileId:123").unwrap(),
-        time: Timestamp::from_nanos(15_000_000_007).unwrap(),
-        event_id: EventId::from_stored(Bytes::from_static(event_id)),
-        items: vec![item],
-        continues: true,
-    }
+fn event(event_id: &[u8], item: Item<'_>) -> Event {
+    let mut rows = RowsBuilder::default();
+    rows.push(RowView {
+        event_time: Timestamp::from_nanos(15_000_000_007).unwrap(),
+        event_id,
+        item_key: item.key,
+        write_time: 0,
+        value: item.value,
+        metadata: item.metadata,
+    });
+    Event::new(SeriesId::new("profileId:123").unwrap(), rows, true).unwrap()
 }
 
-fn item(key: &'static [u8], metadata: Bytes) -> Item {
-    Item { key: Bytes::from_static(key), value: Bytes::from_static(b"\xff\x00"), metadata }
+fn item<'a>(key: &'a [u8], metadata: &'a [u8]) -> Item<'a> {
+    Item { key, value: b"\xff\x00", metadata }
 }
 
 fn page(events: Vec<Event>, next: Option<Resume>) -> ReadPage {
@@ -161,7 +164,8 @@ fn shown(asked: &Read, page: ReadPage) -> Result<v1::ReadEventRecordsResponse> {
 #[test]
 fn a_page_shows_its_events_and_what_they_cost() {
     let facts = BTreeMap::from([("encoding".to_owned(), "gzip".to_owned())]);
-    let stored = item(b"k", engine::metadata::encode(&facts).unwrap());
+    let encoded = engine::metadata::encode(&facts).unwrap();
+    let stored = item(b"k", &encoded);
     let wire = answer(page(vec![event(b"e", stored)], None)).unwrap();
     let record = v1::Event {
         time_series_id: "profileId:123".to_owned(),
@@ -230,9 +234,9 @@ fn the_next_page_goes_on_where_this_one_ended() {
 #[test]
 fn damaged_records_are_data_loss_and_not_shown() {
     for (id, stored) in [
-        (&b"\xff"[..], item(b"k", Bytes::new())),
-        (&b"e"[..], item(b"\xff", Bytes::new())),
-        (&b"e"[..], item(b"k", Bytes::from_static(b"\xff\xff"))),
+        (&b"\xff"[..], item(b"k", b"")),
+        (&b"e"[..], item(b"\xff", b"")),
+        (&b"e"[..], item(b"k", b"\xff\xff")),
     ] {
         let error = answer(page(vec![event(id, stored)], None)).unwrap_err();
         assert_eq!(error.reason(), Reason::ChecksumMismatch, "{error}");

@@ -1,11 +1,12 @@
 //! Rows to events to a page: pure. Decides what belongs on the page and where the next one begins.
 
-use model::{ItemKey, Order, Position, Row};
+use bytes::Bytes;
+use model::{ItemKey, Order, Position};
 
 use super::partition::Head;
 use super::take::{After, Edge, Ended, InPlace, Mark, Taker, Wants, behind_items, is_inside_event};
 use crate::query::{Matcher, Seen};
-use crate::{Event, Item, PAGE_BYTES_MAX, ReadRequest};
+use crate::{Event, PAGE_BYTES_MAX, ReadRequest};
 
 /// Bytes that an event or item costs on the page beside its own, roughly what the wire adds.
 const OVERHEAD_BYTES: u64 = 32;
@@ -77,17 +78,17 @@ impl<'a> PageOfEvents<'a> {
         }
     }
 
-    fn begin_event(&self, head: &Head<'_>, row: &Row) -> OpenEvent {
-        let (series, event_id) = (head.series.clone(), row.key.event_id.clone());
-        let event = Event { series, time: row.key.event_time, event_id, items: Vec::new(), continues: false };
+    /// The first item of an event is always kept.
+    fn begin_event(&self, head: &Head<'_>) -> OpenEvent {
+        let bytes = head.view.logical_bytes();
         OpenEvent {
-            event,
-            bytes: OVERHEAD_BYTES,
+            event: Event::begin(head),
+            bytes: bytes + 2 * OVERHEAD_BYTES,
             seen: Seen::default(),
             begun: self.begun.is_some_and(|begun| is_of(begun, head)),
             overflows: false,
             unkept_bytes: 0,
-            kept_bytes: 0,
+            kept_bytes: bytes,
         }
     }
 
@@ -107,7 +108,7 @@ impl<'a> PageOfEvents<'a> {
             Passed::Rejected => After::Row(self.rejected.behind(self.order)?),
             Passed::Event => After::Row(behind_last()?),
             Passed::Item => {
-                let last = self.events.last()?.items.last()?.key.clone();
+                let last = Bytes::copy_from_slice(self.events.last()?.items().next_back()?.key);
                 After::Row(Position { item_key: ItemKey::from_stored(last), ..behind_last()? })
             }
         })
@@ -117,7 +118,7 @@ impl<'a> PageOfEvents<'a> {
     fn behind_event(&self, event: &Event) -> Position {
         Position {
             event_time: event.time,
-            event_id: event.event_id.clone(),
+            event_id: event.to_event_id(),
             series: event.series.clone(),
             item_key: behind_items(self.order),
         }
@@ -153,30 +154,24 @@ impl Taker for PageOfEvents<'_> {
         let row = &head.view;
         self.open.as_ref().is_some_and(|open| {
             open.event.time == row.event_time
-                && open.event.event_id.as_bytes() == row.event_id
+                && open.event.event_id() == row.event_id
                 && open.event.series == *head.series
         })
     }
 
     fn extend_event(&mut self, head: &Head<'_>) {
         let (view, bytes) = (&head.view, head.view.logical_bytes());
-        let fits =
-            |open: &OpenEvent| !open.overflows && open.bytes + bytes + OVERHEAD_BYTES <= PAGE_BYTES_MAX;
-        // The first item of an event is always kept.
-        let row = if self.open.as_ref().is_none_or(fits) { head.to_row() } else { None };
-        if let (None, Some(row)) = (&self.open, &row) {
-            self.open = Some(self.begin_event(head, row));
-        }
-        let Some(open) = &mut self.open else { return };
+        let Some(open) = &mut self.open else {
+            let mut open = self.begin_event(head);
+            self.matcher.look(view.item_key, view.value, &mut open.seen);
+            self.open = Some(open);
+            return;
+        };
         self.matcher.look(view.item_key, view.value, &mut open.seen);
-        if let Some(Row { key, value, metadata, .. }) = row {
+        if !open.overflows && open.bytes + bytes + OVERHEAD_BYTES <= PAGE_BYTES_MAX {
             open.bytes += bytes + OVERHEAD_BYTES;
             open.kept_bytes += bytes;
-            if open.event.items.is_empty() {
-                // Most events have one item; a list that grows begins with four.
-                open.event.items.reserve_exact(1);
-            }
-            open.event.items.push(Item { key: key.item_key.into_bytes(), value, metadata });
+            open.event.push(head);
             return;
         }
         open.overflows = true;

@@ -31,7 +31,7 @@ pub(crate) async fn explain_page(reading: &Reading<'_>) -> Result<(Explanation, 
 
 /// The place of an event.
 fn behind(event: &Event) -> Resume {
-    let after = Position { event_id: event.event_id.clone(), ..edge(event.time, &event.series) };
+    let after = Position { event_id: event.to_event_id(), ..edge(event.time, &event.series) };
     Resume { after, remaining: None, scanned_bytes: Vec::new(), event_bucket: None }
 }
 

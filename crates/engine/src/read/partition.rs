@@ -10,7 +10,7 @@ use std::time::Duration;
 use chunk::{Chunk, Unpacker};
 use env::{BoxFuture, Clock};
 use futures::future::{MaybeDone, maybe_done};
-use model::{Interval, PartitionKey, Row, RowView, SeriesId, TableRef};
+use model::{Interval, PartitionKey, RowView, SeriesId, TableRef};
 use split::{CoverLayout, Place};
 use store::{Scan, ScanPage, Store};
 
@@ -32,8 +32,8 @@ pub(crate) struct Head<'a> {
     pub(crate) view: RowView<'a>,
     /// Whose row.
     pub(crate) series: &'a SeriesId,
-    rows: &'a PageRows,
-    at: usize,
+    pub(super) page: &'a Arc<PageRows>,
+    pub(super) at: usize,
 }
 
 impl Head<'_> {
@@ -41,13 +41,13 @@ impl Head<'_> {
     pub(super) fn whole_event(&self) -> Option<Taken> {
         let mut whole = self.row();
         loop {
-            match self.rows.view(self.at + whole.rows) {
+            match self.page.view(self.at + whole.rows) {
                 Some(next) if is_same_event(&next, &self.view) => {
                     whole.rows += 1;
                     whole.bytes += next.logical_bytes();
                 }
                 Some(_) => return Some(whole),
-                None => return (!self.rows.may_cut_event()).then_some(whole),
+                None => return (!self.page.may_cut_event()).then_some(whole),
             }
         }
     }
@@ -59,12 +59,7 @@ impl Head<'_> {
 
     /// This row and those behind it in the page, `count` in all.
     pub(crate) fn rows(&self, count: usize) -> impl Iterator<Item = RowView<'_>> {
-        (self.at..self.at + count).map_while(|at| self.rows.view(at))
-    }
-
-    /// The row, sharing the buffers of its page.
-    pub(super) fn to_row(&self) -> Option<Row> {
-        self.rows.get(self.at)
+        (self.at..self.at + count).map_while(|at| self.page.view(at))
     }
 }
 
@@ -107,7 +102,7 @@ pub(super) struct PartitionReader {
     rest: VecDeque<Part>,
     /// Where the store was asked so far.
     pub(super) places: Vec<Place>,
-    rows: PageRows,
+    rows: Arc<PageRows>,
     at: usize,
     /// What the store gave and comes behind `rows`.
     arrived: Arrived,
@@ -170,7 +165,7 @@ impl PartitionReader {
             course,
             rest,
             places: vec![place],
-            rows: PageRows::default(),
+            rows: Arc::default(),
             at: 0,
             arrived: Arrived::default(),
             home,
@@ -189,7 +184,7 @@ impl PartitionReader {
         match (first, here) {
             (Some(first), _) => reader.arrive(first).await?,
             (None, Some(here)) => {
-                reader.rows = here;
+                reader.rows = Arc::new(here);
                 reader.count(reader.rows.len()).await;
             }
             (None, None) => {}
@@ -216,7 +211,7 @@ impl PartitionReader {
 
     fn head_at(&self, at: usize) -> Option<Head<'_>> {
         let view = self.rows.view(at)?;
-        Some(Head { view, series: &self.course.scan().partition.series, rows: &self.rows, at })
+        Some(Head { view, series: &self.course.scan().partition.series, page: &self.rows, at })
     }
 
     /// Goes on behind these rows.
@@ -240,7 +235,7 @@ impl PartitionReader {
         let before = self.bytes;
         while self.page_is_over() {
             if let Some(rows) = self.arrived.next(&mut self.unpacker, self.filter.as_deref())? {
-                (self.rows, self.at) = (rows, 0);
+                (self.rows, self.at) = (Arc::new(rows), 0);
                 continue;
             }
             let mut next = match self.ahead.take() {

@@ -200,7 +200,8 @@ impl Comparer {
     ) -> Result<Option<Compared>> {
         let Some(only) = self.really_split(&asked).await? else { return Ok(None) };
         asked.only = only;
-        let place = |event: &Event| asked.dataset.layouts.place(&event.series, event.time, &event.event_id);
+        let place =
+            |event: &Event| asked.dataset.layouts.place(&event.series, event.time, &event.to_event_id());
         served.retain(|event| place(event).is_some_and(|at| asked.only.holds(at.slice.start(), &at.key)));
         asked.request = self.as_compared(&asked.request, served.len());
         let other = match side {

@@ -86,7 +86,7 @@ fn up_to_both(asked: &Asked, origin: Look, targets: Look) -> (Vec<crate::Event>,
 fn split_at(asked: &Asked, found: &Difference) -> Result<SplitId> {
     let (dataset, at) = (Arc::clone(&asked.dataset), &found.at);
     let layout = dataset.layouts.find(at.time);
-    let partition = layout.and_then(|layout| layout.place(&at.series, at.time, &at.event_id));
+    let partition = layout.and_then(|layout| layout.place(&at.series, at.time, &at.to_event_id()));
     let id = layout.zip(partition).map(|(layout, partition)| id_of(&dataset, layout, &partition.key));
     id.ok_or_else(|| Error::new(Reason::SliceNotFound, "the slice of what differs is gone; nothing to do"))
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use model::{EventId, Order, Position, SeriesId, Timestamp};
+use model::{Order, Position, SeriesId, Timestamp};
 
 use super::mismatch::MismatchSide;
 use crate::Event;
 
 /// Where an event stands, for comparing: the items of an event come together.
-type Key<'a> = (Timestamp, &'a EventId, &'a SeriesId);
+type Key<'a> = (Timestamp, &'a [u8], &'a SeriesId);
 
 /// What is not the same on both sides.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,47 +62,43 @@ fn by_key(events: &[Event]) -> BTreeMap<Key<'_>, &Event> {
 }
 
 fn key(event: &Event) -> Key<'_> {
-    (event.time, &event.event_id, &event.series)
+    (event.time, event.event_id(), &event.series)
 }
 
 /// Logical bytes of an event: what its rows hold.
 pub(super) fn bytes_of(event: &Event) -> u64 {
-    let item = |item: &crate::Item| item.key.len() + item.value.len() + item.metadata.len();
-    let items: usize = event.items.iter().map(item).sum();
-    (items + event.event_id.as_bytes().len() + size_of::<i64>()) as u64
+    let items = event.items().map(|item| item.key.len() + item.value.len() + item.metadata.len());
+    (items.sum::<usize>() + event.event_id().len() + size_of::<i64>()) as u64
 }
 
 /// Whether an event lies behind a place, in the order of a read.
 pub(super) fn is_beyond(event: &Event, place: &Position, order: Order) -> bool {
-    order.compare(&key(event), &(place.event_time, &place.event_id, &place.series)).is_gt()
+    order.compare(&key(event), &(place.event_time, place.event_id.as_bytes(), &place.series)).is_gt()
 }
 
 /// An event in words.
 fn named(event: &Event) -> String {
-    let id = String::from_utf8_lossy(event.event_id.as_bytes());
+    let id = String::from_utf8_lossy(event.event_id());
     format!("{} at {} ns of {} ({} bytes)", id, event.time.nanos(), event.series.as_str(), bytes_of(event))
 }
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
+    use model::{RowView, RowsBuilder};
 
     use super::*;
-    use crate::Item;
 
     fn event(time: i64, id: &str, value: &'static str) -> Event {
-        let item = Item {
-            key: Bytes::from_static(b"k"),
-            value: Bytes::from_static(value.as_bytes()),
-            metadata: Bytes::new(),
-        };
-        Event {
-            series: SeriesId::new("s").unwrap(),
-            time: Timestamp::from_nanos(time).unwrap(),
-            event_id: EventId::new(id).unwrap(),
-            items: vec![item],
-            continues: false,
-        }
+        let mut rows = RowsBuilder::default();
+        rows.push(RowView {
+            event_time: Timestamp::from_nanos(time).unwrap(),
+            event_id: id.as_bytes(),
+            item_key: b"k",
+            write_time: 0,
+            value: value.as_bytes(),
+            metadata: b"",
+        });
+        Event::new(SeriesId::new("s").unwrap(), rows, false).unwrap()
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl World {
 
 fn ids(pages: &[ReadPage]) -> Vec<String> {
     let events = pages.iter().flat_map(|page| &page.events);
-    events.map(|event| String::from_utf8(event.event_id.as_bytes().to_vec()).unwrap()).collect()
+    events.map(|event| String::from_utf8(event.event_id().to_vec()).unwrap()).collect()
 }
 
 #[tokio::test]

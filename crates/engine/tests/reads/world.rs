@@ -189,11 +189,11 @@ fn any_query(random: &mut fastrand::Rng, depth: u8) -> SearchQuery {
 pub(crate) fn plain(event: Event) -> Found {
     assert!(!event.continues);
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let count = event.items.len();
+    let count = event.item_count();
     let items: BTreeMap<String, Bytes> =
-        event.items.into_iter().map(|item| (text(&item.key), item.value)).collect();
+        event.items().map(|item| (text(item.key), Bytes::copy_from_slice(item.value))).collect();
     assert_eq!(items.len(), count, "an item came twice");
-    (event.time.nanos(), text(event.event_id.as_bytes()), event.series.as_str().to_owned(), items)
+    (event.time.nanos(), text(event.event_id()), event.series.as_str().to_owned(), items)
 }
 
 pub(crate) fn any_request(world: &World, random: &mut fastrand::Rng) -> ReadRequest {
