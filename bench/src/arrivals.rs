@@ -51,7 +51,7 @@ where
     let (ended, mut ends) = mpsc::channel(arrivals.len().max(1));
     let start = SystemClock.boot();
     for (number, at) in (0_u64..).zip(arrivals) {
-        let intended = start + *at;
+        let (at, intended) = (*at, start + *at);
         let early = at.saturating_sub(SystemClock.boot().since(start));
         if !early.is_zero() {
             SystemClock.sleep(early).await;
@@ -64,7 +64,7 @@ where
                 Either::Right(_) => false,
             };
             // There is room for all of them.
-            let _kept = ended.try_send((answered, SystemClock.boot().since(intended)));
+            let _kept = ended.try_send((answered, at, SystemClock.boot().since(intended)));
         };
         spawn.task("bench-arrival", Box::pin(task));
     }
@@ -72,11 +72,11 @@ where
     let last = arrivals.last().copied().unwrap_or_default();
     let mut became = Became::default();
     let mut open = arrivals.len();
-    while let Some((answered, took)) = ends.recv().await {
+    while let Some((answered, at, took)) = ends.recv().await {
         open -= 1;
         became.lost += u64::from(!answered);
         became.took.push(if answered { took } else { patience });
-        became.in_time += u64::from(answered && SystemClock.boot().since(start) <= last);
+        became.in_time += u64::from(answered && at + took <= last);
     }
     Some(became).filter(|_| open == 0).context("some requests ended without a word")
 }
@@ -102,16 +102,18 @@ mod tests {
 
     #[tokio::test]
     async fn what_fails_or_does_not_come_is_lost() {
-        let times = [Duration::ZERO; 3];
+        let patience = Duration::from_millis(20);
+        let times = [Duration::ZERO, Duration::ZERO, Duration::ZERO, 5 * patience];
         let call = |number| async move {
             match number {
-                0 => Ok(()),
+                0 | 3 => Ok(()),
                 1 => bail!("refused"),
                 _ => std::future::pending().await,
             }
         };
-        let became = run(&times, Duration::from_millis(20), call).await.unwrap();
-        assert_eq!((became.lost, became.took.len()), (2, 3));
-        assert_eq!(became.took.iter().filter(|took| **took == Duration::from_millis(20)).count(), 2);
+        let became = run(&times, patience, call).await.unwrap();
+        assert_eq!((became.lost, became.took.len()), (2, 4));
+        assert_eq!(became.took.iter().filter(|took| **took == patience).count(), 2);
+        assert_eq!(became.in_time, 1, "the last one starts when the time is over");
     }
 }

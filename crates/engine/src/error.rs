@@ -108,15 +108,12 @@ impl Error {
         Self { reason, ..self }
     }
 
-    /// Whether the same may succeed later, by itself: neither what was asked is wrong nor what is stored. A table that is missing may be
-    /// missing for good.
+    /// Whether the same may succeed later, by itself: neither what was asked is wrong nor what is stored. Of its own errors the store
+    /// knows.
     pub(crate) fn may_pass(&self) -> bool {
-        let is_no_table = self.source.as_ref().is_some_and(|error| error.kind() == ErrorKind::NoTable);
-        let passes = matches!(
-            self.reason,
-            Reason::RateLimited | Reason::BackendOverloaded | Reason::BackendTimeout | Reason::NotReady
-        );
-        passes && !is_no_table
+        let passes =
+            || matches!(self.reason, Reason::BackendOverloaded | Reason::BackendTimeout | Reason::NotReady);
+        self.source.as_ref().map_or_else(passes, store::Error::is_retryable)
     }
 
     /// The reason.
