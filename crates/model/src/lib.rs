@@ -25,7 +25,7 @@ pub use id::{EventId, ItemKey, NamespaceName, SeriesId};
 pub use place::{Group, Layout, Layouts, Partition, PartitionKey};
 pub use position::{Order, Position, RowKey};
 pub use row::Row;
-pub use rows::{RowView, Rows, RowsBuilder};
+pub use rows::{RowPlace, RowView, Rows, RowsBuilder, RowsInPlace};
 pub use shape::{Shape, ShapeSpec};
 pub use slice::{Segment, Slice, Timeline};
 pub use table::{TableName, TableRef};

@@ -1,7 +1,8 @@
-//! Many rows in one buffer: how a scan hands over what it read.
+//! Many rows in a buffer: how a scan hands over what it read.
 //!
 //! A page of a scan has thousands of rows. As [`Row`]s each would own four reference-counted slices and keep the
-//! engine's blocks alive; here their bytes lie one after another in one buffer and a small entry tells where. Reading
+//! engine's blocks alive; here their bytes lie one after another in one buffer and a small entry tells where. What comes in one
+//! buffer anyway, as an answer of Cassandra, stays there ([`RowsInPlace`]). Reading
 //! goes through [`RowView`], which borrows; whoever keeps a row asks for a [`Row`], which shares the buffer.
 
 use bytes::Bytes;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use crate::row::logical_bytes;
 use crate::{EventId, ItemKey, Row, RowKey, Timestamp};
 
-/// Where one row lies: event id, item key, metadata and value, in this order from `start`.
+/// Where one row lies: event id, item key, metadata and value, in this order from `start`, with the gap of its part between them.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     event_time: Timestamp,
@@ -22,21 +23,31 @@ struct Entry {
 }
 
 impl Entry {
-    fn item_key_at(&self) -> usize {
-        self.start + self.event_id_bytes as usize
+    fn item_key_at(&self, gap: usize) -> usize {
+        self.start + self.event_id_bytes as usize + gap
     }
 
-    fn metadata_at(&self) -> usize {
-        self.item_key_at() + self.item_key_bytes as usize
+    fn metadata_at(&self, gap: usize) -> usize {
+        self.item_key_at(gap) + self.item_key_bytes as usize + gap
     }
 
-    fn value_at(&self) -> usize {
-        self.metadata_at() + self.metadata_bytes as usize
+    fn value_at(&self, gap: usize) -> usize {
+        self.metadata_at(gap) + self.metadata_bytes as usize + gap
     }
 
-    fn end(&self) -> usize {
-        self.value_at() + self.value_bytes as usize
+    fn logical_bytes(&self) -> u64 {
+        let parts = [self.event_id_bytes, self.item_key_bytes, self.metadata_bytes, self.value_bytes];
+        size_of::<i64>() as u64 + parts.into_iter().map(u64::from).sum::<u64>()
     }
+}
+
+/// A buffer, and from which row on rows lie in it.
+#[derive(Clone)]
+struct Part {
+    bytes: Bytes,
+    first: usize,
+    /// Bytes between the columns of a row that are not its own.
+    gap: usize,
 }
 
 /// A row that is looked at in place.
@@ -91,10 +102,10 @@ impl Row {
     }
 }
 
-/// Rows in order, in one buffer.
+/// Rows in order, in one buffer or a few.
 #[derive(Clone, Default)]
 pub struct Rows {
-    buffer: Bytes,
+    parts: Vec<Part>,
     entries: Vec<Entry>,
 }
 
@@ -109,28 +120,51 @@ impl Rows {
         self.entries.is_empty()
     }
 
+    /// The part that a row lies in.
+    #[inline]
+    fn part(&self, index: usize) -> (&Bytes, usize) {
+        static NONE: Bytes = Bytes::new();
+        let part = match self.parts.as_slice() {
+            [only] => Some(only),
+            parts => parts.get(parts.partition_point(|part| part.first <= index).saturating_sub(1)),
+        };
+        part.map_or((&NONE, 0), |part| (&part.bytes, part.gap))
+    }
+
     /// All rows in order, looked at in place.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = RowView<'_>> + ExactSizeIterator {
-        self.entries.iter().map(|entry| view(&self.buffer, entry))
+        self.entries.iter().enumerate().map(|(index, entry)| {
+            let (bytes, gap) = self.part(index);
+            view(bytes, gap, entry)
+        })
     }
 
     /// The row at `index`, looked at in place.
+    #[inline]
     pub fn view(&self, index: usize) -> Option<RowView<'_>> {
-        self.entries.get(index).map(|entry| view(&self.buffer, entry))
+        let (bytes, gap) = self.part(index);
+        self.entries.get(index).map(|entry| view(bytes, gap, entry))
+    }
+
+    /// When the event of the row at `index` happened.
+    #[inline]
+    pub fn time(&self, index: usize) -> Option<Timestamp> {
+        self.entries.get(index).map(|entry| entry.event_time)
     }
 
     /// The row at `index`, sharing the buffer.
     pub fn get(&self, index: usize) -> Option<Row> {
-        let entry = self.entries.get(index)?;
+        let (row, (bytes, _)) = (self.view(index)?, self.part(index));
+        let shared = |part: &[u8]| if part.is_empty() { Bytes::new() } else { bytes.slice_ref(part) };
         Some(Row {
             key: RowKey {
-                event_time: entry.event_time,
-                event_id: EventId::from_stored(self.buffer.slice(entry.start..entry.item_key_at())),
-                item_key: ItemKey::from_stored(self.buffer.slice(entry.item_key_at()..entry.metadata_at())),
+                event_time: row.event_time,
+                event_id: EventId::from_stored(shared(row.event_id)),
+                item_key: ItemKey::from_stored(shared(row.item_key)),
             },
-            write_time: entry.write_time,
-            value: self.buffer.slice(entry.value_at()..entry.end()),
-            metadata: self.buffer.slice(entry.metadata_at()..entry.value_at()),
+            write_time: row.write_time,
+            value: shared(row.value),
+            metadata: shared(row.metadata),
         })
     }
 
@@ -194,7 +228,7 @@ impl RowsBuilder {
 
     /// The rows so far, looked at in place.
     pub fn iter(&self) -> impl Iterator<Item = RowView<'_>> {
-        self.entries.iter().map(|entry| view(&self.buffer, entry))
+        self.entries.iter().map(|entry| view(&self.buffer, 0, entry))
     }
 
     /// Their logical bytes.
@@ -206,7 +240,7 @@ impl RowsBuilder {
     /// The row at `index`, looked at in place.
     #[inline]
     pub fn view(&self, index: usize) -> Option<RowView<'_>> {
-        self.entries.get(index).map(|entry| view(&self.buffer, entry))
+        self.entries.get(index).map(|entry| view(&self.buffer, 0, entry))
     }
 
     /// Whether the last row has this time and these ids: then `row` is another write of it.
@@ -216,7 +250,7 @@ impl RowsBuilder {
         if entry.event_time != row.event_time {
             return false;
         }
-        let last = view(&self.buffer, entry);
+        let last = view(&self.buffer, 0, entry);
         last.event_id == row.event_id && last.item_key == row.item_key
     }
 
@@ -229,7 +263,7 @@ impl RowsBuilder {
         for part in [row.event_id, row.item_key, row.metadata, row.value] {
             self.buffer.extend_from_slice(part);
         }
-        self.entries.push(Entry {
+        let entry = Entry {
             event_time: row.event_time,
             write_time: row.write_time,
             start,
@@ -237,8 +271,9 @@ impl RowsBuilder {
             item_key_bytes: bytes(row.item_key),
             metadata_bytes: bytes(row.metadata),
             value_bytes: bytes(row.value),
-        });
-        self.logical_bytes += (size_of::<i64>() + self.buffer.len() - start) as u64;
+        };
+        self.logical_bytes += entry.logical_bytes();
+        self.entries.push(entry);
     }
 
     /// Merges another write of the last row into it; see [`Row::merge`].
@@ -246,7 +281,7 @@ impl RowsBuilder {
         let Some(entry) = self.entries.pop() else {
             return self.push(other);
         };
-        let last = view(&self.buffer, &entry).to_row();
+        let last = view(&self.buffer, 0, &entry).to_row();
         self.logical_bytes -= last.logical_bytes();
         self.buffer.truncate(entry.start);
         self.push(last.merge(other.to_row()).view());
@@ -261,27 +296,119 @@ impl RowsBuilder {
 
     /// The rows collected.
     pub fn finish(self) -> Rows {
-        Rows { buffer: self.buffer.into(), entries: self.entries }
+        let part = Part { bytes: self.buffer.into(), first: 0, gap: 0 };
+        Rows { parts: vec![part], entries: self.entries }
     }
 }
 
-fn view<'a>(buffer: &'a [u8], entry: &Entry) -> RowView<'a> {
-    let part = |from: usize, to: usize| buffer.get(from..to).unwrap_or_default();
+#[inline]
+fn view<'a>(buffer: &'a [u8], gap: usize, entry: &Entry) -> RowView<'a> {
+    let part = |from: usize, bytes: u32| buffer.get(from..from + bytes as usize).unwrap_or_default();
     RowView {
         event_time: entry.event_time,
-        event_id: part(entry.start, entry.item_key_at()),
-        item_key: part(entry.item_key_at(), entry.metadata_at()),
+        event_id: part(entry.start, entry.event_id_bytes),
+        item_key: part(entry.item_key_at(gap), entry.item_key_bytes),
         write_time: entry.write_time,
-        value: part(entry.value_at(), entry.end()),
-        metadata: part(entry.metadata_at(), entry.value_at()),
+        value: part(entry.value_at(gap), entry.value_bytes),
+        metadata: part(entry.metadata_at(gap), entry.metadata_bytes),
+    }
+}
+
+/// Where a row lies in a buffer that somebody else wrote: event id, item key, metadata and value follow each other from `start`,
+/// with the same gap between any two.
+#[derive(Clone, Copy, Debug)]
+pub struct RowPlace {
+    /// When the event happened.
+    pub event_time: Timestamp,
+    /// When it was written, in microseconds since 1970.
+    pub write_time: i64,
+    /// Where its event id begins.
+    pub start: usize,
+    /// Lengths of event id, item key, metadata and value.
+    pub lengths: [u32; 4],
+}
+
+/// Rows that are left where they came, in one buffer after the other.
+#[derive(Default)]
+pub struct RowsInPlace {
+    rows: Rows,
+    logical_bytes: u64,
+}
+
+impl RowsInPlace {
+    /// The rows that follow lie in this buffer, about so many.
+    pub fn begin(&mut self, bytes: Bytes, gap: usize, rows: usize) {
+        self.rows.entries.reserve(rows);
+        self.rows.parts.push(Part { bytes, first: self.rows.entries.len(), gap });
+    }
+
+    /// Appends a row of the buffer that was begun last.
+    #[inline]
+    pub fn push(&mut self, row: RowPlace) {
+        let [event_id_bytes, item_key_bytes, metadata_bytes, value_bytes] = row.lengths;
+        let RowPlace { event_time, write_time, start, .. } = row;
+        let entry = Entry {
+            event_time,
+            write_time,
+            start,
+            event_id_bytes,
+            item_key_bytes,
+            metadata_bytes,
+            value_bytes,
+        };
+        self.logical_bytes += entry.logical_bytes();
+        self.rows.entries.push(entry);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Their logical bytes.
+    pub const fn logical_bytes(&self) -> u64 {
+        self.logical_bytes
+    }
+
+    /// The rows.
+    pub fn finish(self) -> Rows {
+        self.rows
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{Strategy, any, prop_assert_eq, proptest};
+    use proptest::prelude::{Strategy, any, prop_assert, prop_assert_eq, proptest};
 
     use super::*;
+
+    /// The same rows in buffers of so many of them, with gaps.
+    fn in_place(rows: &[Row], in_buffer: usize, gap: usize) -> Rows {
+        let mut collected = RowsInPlace::default();
+        for rows in rows.chunks(in_buffer) {
+            let (mut buffer, mut places) = (b"before".to_vec(), Vec::new());
+            for row in rows {
+                let RowView { event_time, event_id, item_key, write_time, value, metadata } = row.view();
+                let parts = [event_id, item_key, metadata, value];
+                let lengths = parts.map(|part| u32::try_from(part.len()).unwrap());
+                places.push(RowPlace { event_time, write_time, start: buffer.len(), lengths });
+                for part in parts {
+                    buffer.extend_from_slice(part);
+                    buffer.resize(buffer.len() + gap, b'-');
+                }
+            }
+            collected.begin(buffer.into(), gap, rows.len());
+            places.into_iter().for_each(|place| collected.push(place));
+        }
+        assert_eq!(collected.len(), rows.len());
+        assert_eq!(collected.logical_bytes(), rows.iter().map(Row::logical_bytes).sum::<u64>());
+        collected.finish()
+    }
 
     fn any_rows() -> impl Strategy<Value = Vec<Row>> {
         let bytes = || proptest::collection::vec(any::<u8>(), 0..5);
@@ -319,6 +446,18 @@ mod tests {
             prop_assert_eq!(collected.last(), rows.last().cloned());
             let sizes: u64 = collected.iter().map(|view| view.logical_bytes()).sum();
             prop_assert_eq!(sizes, rows.iter().map(Row::logical_bytes).sum::<u64>());
+        }
+
+        #[test]
+        fn rows_left_in_place_are_the_same(rows in any_rows(), in_buffer in 1_usize..4, gap in 0_usize..5) {
+            let collected = in_place(&rows, in_buffer, gap);
+            prop_assert_eq!(&collected.to_vec(), &rows);
+            prop_assert_eq!(&collected, &rows.iter().collect());
+            let backwards: Vec<Row> = collected.iter().rev().map(|view| view.to_row()).collect();
+            prop_assert!(backwards.iter().eq(rows.iter().rev()));
+            let times: Vec<_> = (0..=rows.len()).map(|index| collected.time(index)).collect();
+            let expect: Vec<_> = rows.iter().map(|row| Some(row.key.event_time)).chain([None]).collect();
+            prop_assert_eq!(times, expect);
         }
 
         #[test]

@@ -8,12 +8,13 @@
 //!
 //! Reading order: [`CassandraStore`] (`store`), `options`, `tls`, `connect`, `datacenter`, `refusal`, `look`, `rights`,
 //! `cluster` and `profiles` (joining one), [`examine`] (looking only), `names`, `schema` and `storage` (what is made there),
-//! `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per table), `write`, `delete`, `scan`, `edge`,
+//! `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per table), `write`, `delete`, `scan`, `cells`, `edge`,
 //! `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere), `enumerate`, `measure` (rows), `histogram`
 //! (sizes as the nodes know them), `one_node`, `signals` and `warnings` (how the nodes are), `transaction`, `records` and `read_back`
 //! (metadata), `removal` (all of it gone), `failure` and `retry`.
 //! Invariant: a statement is sent again only if sending it twice is the same as sending it once.
 
+mod cells;
 mod cluster;
 mod connect;
 mod datacenter;

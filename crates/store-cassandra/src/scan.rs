@@ -8,10 +8,11 @@
 
 use std::ops::Bound;
 
-use model::{Interval, Order, RowView, RowsBuilder, Timestamp};
+use model::{Interval, Order, RowPlace, RowsInPlace, Timestamp};
 use scylla::response::query_result::QueryRowsResult;
 use store::{Error, ErrorKind, Result, Scan, ScanPage};
 
+use crate::cells::{Cells, LENGTH_BYTES};
 use crate::cluster::Cluster;
 use crate::edge::Edge;
 use crate::failure::unreadable;
@@ -76,7 +77,7 @@ pub(crate) async fn scan(
     let task = Task { what: "read rows", table: Some(&table.name), writes: false };
     let answers = Pages::new(cluster, task, statement, values).await?;
     let mut answers = answers.at(read_level(scan.consistency)).hedged(scan.hedge_after);
-    let mut page = Page { scan, columns, rows: RowsBuilder::default() };
+    let mut page = Page { scan, columns, rows: RowsInPlace::default() };
     let mut left_over = false;
     while !left_over && !page.is_full() {
         let (rows_left, bytes_left) = page.room();
@@ -96,14 +97,16 @@ pub(crate) async fn scan(
     Ok(page.finish(left_over || answers.more()))
 }
 
-/// Time, event id, item key, value, metadata and write time of a row.
+/// Time, event id, item key, metadata, value and write time of a row.
 type Whole<'a> = (i64, &'a str, &'a str, &'a [u8], &'a [u8], i64);
+/// The same without the value.
+type Header<'a> = (i64, &'a str, &'a str, &'a [u8], i64);
 
 /// A page that fills up.
 struct Page<'a> {
     scan: &'a Scan,
     columns: Columns,
-    rows: RowsBuilder,
+    rows: RowsInPlace,
 }
 
 impl Page<'_> {
@@ -124,46 +127,19 @@ impl Page<'_> {
 
     /// Takes rows until the page is full; whether some are left over.
     fn take(&mut self, answer: &QueryRowsResult) -> Result<bool> {
-        if self.rows.is_empty() {
-            // At once: a buffer that grows is copied with each doubling, and most pages are one answer.
-            self.rows = RowsBuilder::with_capacity(answer.rows_bytes_size(), answer.rows_num());
-        }
-        let unread = |error| unreadable("table of rows", error);
-        match self.columns {
-            Columns::All => {
-                let rows = answer.rows::<Whole<'_>>().map_err(unread)?;
-                self.take_rows(rows.map(|row| row.map_err(|error| unreadable("row", error))))
-            }
-            Columns::Headers => {
-                let rows = answer.rows::<(i64, &str, &str, &[u8], i64)>().map_err(unread)?;
-                let without_value =
-                    |(time, event, item, metadata, written)| (time, event, item, &[][..], metadata, written);
-                self.take_rows(
-                    rows.map(|row| row.map(without_value).map_err(|error| unreadable("row", error))),
-                )
-            }
-        }
-    }
-
-    fn take_rows<'r>(&mut self, rows: impl Iterator<Item = Result<Whole<'r>>>) -> Result<bool> {
-        for row in rows {
+        // The driver says whether the columns have the types that they should; they are read in place.
+        let typed = match self.columns {
+            Columns::All => answer.rows::<Whole<'_>>().map(|_| ()),
+            Columns::Headers => answer.rows::<Header<'_>>().map(|_| ()),
+        };
+        typed.map_err(|error| unreadable("table of rows", error))?;
+        let Some(mut cells) = Cells::of(answer)? else { return Ok(false) };
+        self.rows.begin(cells.frame().clone(), LENGTH_BYTES, answer.rows_num());
+        for _ in 0..answer.rows_num() {
             if self.is_full() {
                 return Ok(true);
             }
-            let (time, event_id, item_key, value, metadata, write_time) = row?;
-            let event_time = Timestamp::checked(time).ok_or_else(|| {
-                let message =
-                    format!("a row has the time {time}, which no event can have; something else wrote it");
-                Error::new(ErrorKind::Corrupt, message)
-            })?;
-            self.rows.push(RowView {
-                event_time,
-                event_id: event_id.as_bytes(),
-                item_key: item_key.as_bytes(),
-                write_time,
-                value,
-                metadata,
-            });
+            self.rows.push(row(&mut cells, self.columns)?);
         }
         Ok(false)
     }
@@ -171,6 +147,25 @@ impl Page<'_> {
     fn finish(self, more: bool) -> ScanPage {
         ScanPage { bytes: self.rows.logical_bytes(), rows: self.rows.finish(), more }
     }
+}
+
+/// The next row.
+#[inline]
+fn row(cells: &mut Cells, columns: Columns) -> Result<RowPlace> {
+    let time = cells.number()?;
+    let event_time = Timestamp::checked(time).ok_or_else(|| {
+        let message = format!("a row has the time {time}, which no event can have; something else wrote it");
+        Error::new(ErrorKind::Corrupt, message)
+    })?;
+    let (event_id, item_key, metadata) = (cells.cell()?, cells.cell()?, cells.cell()?);
+    let value_bytes = match columns {
+        Columns::All => cells.cell()?.len(),
+        Columns::Headers => 0,
+    };
+    // No answer has as many bytes as 32 bits can count.
+    let length = |bytes: usize| u32::try_from(bytes).unwrap_or(u32::MAX);
+    let lengths = [event_id.len(), item_key.len(), metadata.len(), value_bytes].map(length);
+    Ok(RowPlace { event_time, write_time: cells.number()?, start: event_id.start, lengths })
 }
 
 #[cfg(test)]

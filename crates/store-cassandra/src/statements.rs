@@ -106,7 +106,8 @@ impl Table {
     fn new(name: &TableRef, names: &Names, profiles: &Profiles) -> Result<Self> {
         let table = names.table(name)?;
         let whose = "WHERE time_series_id = ? AND time_bucket = ? AND event_bucket = ?";
-        let columns = format!("{ROW}, event_item_value, value_metadata, WRITETIME(event_item_value)");
+        // In the order in which rows that are left in place have them.
+        let columns = format!("{ROW}, value_metadata, event_item_value, WRITETIME(event_item_value)");
         // One form for both directions: from a key on, up to but not including another.
         let between = format!("({ROW}) >= (?, ?, ?) AND ({ROW}) < (?, ?, ?)");
         let scan = format!("SELECT {columns} FROM {table} {whose} AND {between}");
