@@ -10,13 +10,13 @@ use crate::{Chunk, Dictionary, Error, Events, Header, Ids, Values};
 /// All rows of a chunk, newest first.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkRows<'a> {
-    header: &'a Header,
-    events: &'a Events,
-    ids: &'a Ids,
-    item_keys: &'a Dictionary,
-    metadata: &'a Dictionary,
-    values: &'a Values,
-    write_times: &'a [i64],
+    pub(crate) header: &'a Header,
+    pub(crate) events: &'a Events,
+    pub(crate) ids: &'a Ids,
+    pub(crate) item_keys: &'a Dictionary,
+    pub(crate) metadata: &'a Dictionary,
+    pub(crate) values: &'a Values,
+    pub(crate) write_times: &'a [i64],
 }
 
 impl<'a> ChunkRows<'a> {
@@ -81,11 +81,10 @@ impl<'a> ChunkRows<'a> {
         times + ids + self.item_keys.total_bytes() + self.metadata.total_bytes() + self.values.total_bytes()
     }
 
+    #[inline]
     fn build(&self, event: usize, row: usize) -> RowView<'a> {
-        let nanos = self.events.times().get(event).copied().unwrap_or_default();
         RowView {
-            // Times lie between those of the header, so all are in range.
-            event_time: Timestamp::checked(nanos).unwrap_or(Timestamp::MIN),
+            event_time: time_of(self.events, event),
             event_id: self.ids.get(event),
             item_key: self.item_keys.get(row),
             write_time: self.write_times.get(row).copied().unwrap_or_default(),
@@ -100,7 +99,14 @@ impl<'a> ChunkRows<'a> {
         self.header.rows as usize
     }
 
+    /// When the event of a row happened.
+    #[inline]
+    pub fn time(&self, row: usize) -> Option<Timestamp> {
+        (row < self.len()).then(|| time_of(self.events, self.events.event_of(row)))
+    }
+
     /// A row, looked at in place.
+    #[inline]
     pub fn get(&self, row: usize) -> Option<RowView<'a>> {
         (row < self.len()).then(|| self.build(self.events.event_of(row), row))
     }
@@ -152,6 +158,13 @@ impl<'a> ChunkRows<'a> {
         }
         from
     }
+}
+
+#[inline]
+fn time_of(events: &Events, event: usize) -> Timestamp {
+    let nanos = events.times().get(event).copied().unwrap_or_default();
+    // Times lie between those of the header, so all are in range.
+    Timestamp::checked(nanos).unwrap_or(Timestamp::MIN)
 }
 
 fn against(row: &RowView<'_>, key: &RowKey) -> Ordering {

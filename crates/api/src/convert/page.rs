@@ -4,7 +4,8 @@
 //! events are checked and measured once and written once, here; the few fields around them are an ordinary message.
 
 use bytes::BufMut;
-use engine::{Error, Event, Item, Reason, Result};
+use engine::{Error, Event, Reason, Result};
+use model::RowView;
 use prost::bytes::Buf;
 use prost::encoding::{DecodeContext, WireType};
 use prost::{DecodeError, Message};
@@ -44,9 +45,9 @@ impl PageToSend {
     /// The events, and the fields around them.
     pub(super) fn new(events: Vec<Event>, rest: v1::ReadEventRecordsResponse) -> Result<Self> {
         let mut events_bytes = 0;
-        for event in &events {
-            check(event)?;
-            let bytes = Measured::of(event).bytes;
+        for event in events.iter().filter_map(InRows::of) {
+            event.check()?;
+            let bytes = Measured::of(&event).bytes;
             events_bytes += 1 + varint_bytes(bytes) + bytes;
         }
         Ok(Self { events, events_bytes, rest })
@@ -56,7 +57,7 @@ impl PageToSend {
 impl Message for PageToSend {
     fn encode_raw(&self, buf: &mut impl BufMut) {
         let mut small = Vec::with_capacity(SMALL_BYTES_ABOUT);
-        self.events.iter().for_each(|event| put_event(buf, &mut small, event));
+        self.events.iter().filter_map(InRows::of).for_each(|event| put_event(buf, &mut small, &event));
         self.rest.encode_raw(buf);
     }
 
@@ -84,14 +85,38 @@ impl prost::Name for PageToSend {
     const PACKAGE: &'static str = v1::ReadEventRecordsResponse::PACKAGE;
 }
 
-/// Stored text was text when it was written, and metadata could be read.
-fn check(event: &Event) -> Result<()> {
-    text("event id", event.event_id())?;
-    for item in event.items() {
-        text("item key", item.key)?;
-        if !item.metadata.is_empty() {
-            engine::metadata::decode(item.metadata)?;
-        }
+/// An event with its first row, which is all that most have: to find a row again costs more than what is done with it.
+struct InRows<'a> {
+    event: &'a Event,
+    first: RowView<'a>,
+}
+
+impl<'a> InRows<'a> {
+    fn of(event: &'a Event) -> Option<Self> {
+        Some(Self { event, first: event.row(0)? })
+    }
+
+    /// Lets `look` look at each row. Not an iterator: those that are chained cost more than what is done with most rows.
+    #[inline]
+    fn each(&self, mut look: impl FnMut(&RowView<'a>)) {
+        look(&self.first);
+        (1..self.event.item_count()).filter_map(|index| self.event.row(index)).for_each(|row| look(&row));
+    }
+
+    /// Stored text was text when it was written, and metadata could be read.
+    fn check(&self) -> Result<()> {
+        text("event id", self.first.event_id)?;
+        check_item(&self.first)?;
+        (1..self.event.item_count())
+            .filter_map(|index| self.event.row(index))
+            .try_for_each(|row| check_item(&row))
+    }
+}
+
+fn check_item(row: &RowView<'_>) -> Result<()> {
+    text("item key", row.item_key)?;
+    if !row.metadata.is_empty() {
+        engine::metadata::decode(row.metadata)?;
     }
     Ok(())
 }
@@ -106,9 +131,13 @@ struct Measured {
 }
 
 impl Measured {
-    fn of(event: &Event) -> Self {
-        let items = event.items().map(|item| item_bytes(&item, &metadata_of(&item)));
-        let items_bytes: usize = items.map(|bytes| 1 + varint_bytes(bytes) + bytes).sum();
+    fn of(in_rows: &InRows<'_>) -> Self {
+        let InRows { event, first } = in_rows;
+        let mut items_bytes = 0;
+        in_rows.each(|row| {
+            let bytes = item_bytes(row, metadata_of(row).as_ref());
+            items_bytes += 1 + varint_bytes(bytes) + bytes;
+        });
         let nanos = event.time.nanos();
         // Times are from 1970 on, so neither is negative.
         let (seconds, nanos) = (
@@ -120,7 +149,7 @@ impl Measured {
             + 1
             + varint_bytes(time_bytes)
             + time_bytes
-            + field_bytes(event.event_id().len())
+            + field_bytes(first.event_id.len())
             + items_bytes
             + if event.continues { 2 } else { 0 };
         Self { seconds, nanos, time_bytes, bytes }
@@ -129,8 +158,9 @@ impl Measured {
 
 /// Writes an event. What is small is put together in `small` first, which is empty before and after: a buffer that is sent takes each
 /// piece with some ceremony.
-fn put_event(out: &mut impl BufMut, small: &mut Vec<u8>, event: &Event) {
-    let Measured { seconds, nanos, time_bytes, bytes } = Measured::of(event);
+fn put_event(out: &mut impl BufMut, small: &mut Vec<u8>, in_rows: &InRows<'_>) {
+    let Measured { seconds, nanos, time_bytes, bytes } = Measured::of(in_rows);
+    let InRows { event, first } = in_rows;
     small.push(RECORDS);
     put_varint(small, bytes as u64);
     put_field(small, SERIES, event.series.as_str().as_bytes());
@@ -138,8 +168,8 @@ fn put_event(out: &mut impl BufMut, small: &mut Vec<u8>, event: &Event) {
     put_varint(small, time_bytes as u64);
     put_number(small, SECONDS, seconds);
     put_number(small, NANOS, nanos);
-    put_field(small, EVENT_ID, event.event_id());
-    event.items().for_each(|item| put_item(out, small, &item));
+    put_field(small, EVENT_ID, first.event_id);
+    in_rows.each(|row| put_item(out, small, row));
     if event.continues {
         small.extend([CONTINUES, 1]);
     }
@@ -149,32 +179,31 @@ fn put_event(out: &mut impl BufMut, small: &mut Vec<u8>, event: &Event) {
 
 type Metadata = std::collections::BTreeMap<String, String>;
 
-/// The metadata of an item that was checked.
-fn metadata_of(item: &Item<'_>) -> Metadata {
-    if item.metadata.is_empty() {
-        return Metadata::new();
-    }
-    engine::metadata::decode(item.metadata).unwrap_or_default()
+/// The metadata of an item that was checked; none for most.
+fn metadata_of(row: &RowView<'_>) -> Option<Metadata> {
+    (!row.metadata.is_empty()).then(|| engine::metadata::decode(row.metadata).unwrap_or_default())
 }
 
-fn item_bytes(item: &Item<'_>, metadata: &Metadata) -> usize {
-    let pairs = metadata.iter().map(pair_bytes).map(|bytes| 1 + varint_bytes(bytes) + bytes);
-    field_bytes(item.key.len()) + field_bytes(item.value.len()) + pairs.sum::<usize>()
+#[inline]
+fn item_bytes(row: &RowView<'_>, metadata: Option<&Metadata>) -> usize {
+    let pairs = metadata.into_iter().flatten().map(pair_bytes).map(|bytes| 1 + varint_bytes(bytes) + bytes);
+    field_bytes(row.item_key.len()) + field_bytes(row.value.len()) + pairs.sum::<usize>()
 }
 
-fn put_item(out: &mut impl BufMut, small: &mut Vec<u8>, item: &Item<'_>) {
-    let metadata = metadata_of(item);
+#[inline]
+fn put_item(out: &mut impl BufMut, small: &mut Vec<u8>, row: &RowView<'_>) {
+    let metadata = metadata_of(row);
     small.push(ITEMS);
-    put_varint(small, item_bytes(item, &metadata) as u64);
-    put_field(small, KEY, item.key);
-    if !item.value.is_empty() {
+    put_varint(small, item_bytes(row, metadata.as_ref()) as u64);
+    put_field(small, KEY, row.item_key);
+    if !row.value.is_empty() {
         small.push(VALUE);
-        put_varint(small, item.value.len() as u64);
+        put_varint(small, row.value.len() as u64);
         out.put_slice(small);
         small.clear();
-        out.put_slice(item.value);
+        out.put_slice(row.value);
     }
-    for (key, value) in &metadata {
+    for (key, value) in metadata.iter().flatten() {
         small.push(METADATA);
         put_varint(small, pair_bytes((key, value)) as u64);
         put_field(small, KEY, key.as_bytes());
@@ -226,7 +255,8 @@ fn put_varint(out: &mut Vec<u8>, mut number: u64) {
 }
 
 fn text(what: &str, bytes: &[u8]) -> Result<()> {
-    if std::str::from_utf8(bytes).is_ok() {
+    // Nearly all is ASCII, which is found out many bytes at a time.
+    if bytes.is_ascii() || std::str::from_utf8(bytes).is_ok() {
         return Ok(());
     }
     let message = format!("a stored {what} is not UTF-8: the record was damaged; restore it from a copy");
@@ -234,10 +264,10 @@ fn text(what: &str, bytes: &[u8]) -> Result<()> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::collections::BTreeMap;
 
-    use model::{RowView, RowsBuilder, SeriesId, Timestamp};
+    use model::{RowsBuilder, SeriesId, Timestamp};
     use proptest::prelude::{Just, Strategy, any, prop, prop_assert_eq, prop_oneof, proptest};
 
     use super::*;
@@ -247,7 +277,7 @@ mod tests {
         ("\\PC{1,20}", prop::collection::vec(any::<u8>(), 0..300), pairs)
     }
 
-    fn events() -> impl Strategy<Value = v1::Event> {
+    pub(in super::super) fn events() -> impl Strategy<Value = v1::Event> {
         let time = prop_oneof![Just((0, 0)), Just((0, 5)), (0_i64..9_000_000_000, 0_i32..1_000_000_000)];
         let items = prop::collection::vec(items(), 1..4);
         ("\\PC{1,50}", time, "\\PC{0,40}", items, any::<bool>()).prop_map(

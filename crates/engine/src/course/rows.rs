@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use chunk::{Chunk, ChunkRows, Codec};
-use model::{Order, Row, RowView, Rows};
+use chunk::{Chunk, Codec};
+use model::{Order, Row, RowView, Rows, Timestamp};
 
 /// Rows that are there.
 #[derive(Clone, Debug)]
@@ -79,7 +79,16 @@ impl PageRows {
     pub(crate) fn view(&self, index: usize) -> Option<RowView<'_>> {
         match self {
             Self::Stored { rows, .. } => rows.view(index),
-            Self::Chunk { chunk, rows, order } => checked(chunk)?.get(rows.place(*order, index)?),
+            Self::Chunk { chunk, rows, order } => chunk.checked_rows()?.get(rows.place(*order, index)?),
+        }
+    }
+
+    /// When the event of the row at `index` happened: of most rows nothing else has to be looked at to tell events apart.
+    #[inline]
+    pub(crate) fn time(&self, index: usize) -> Option<Timestamp> {
+        match self {
+            Self::Stored { rows, .. } => rows.time(index),
+            Self::Chunk { chunk, rows, order } => chunk.checked_rows()?.time(rows.place(*order, index)?),
         }
     }
 
@@ -87,7 +96,7 @@ impl PageRows {
     pub(crate) fn get(&self, index: usize) -> Option<Row> {
         match self {
             Self::Stored { rows, .. } => rows.get(index),
-            Self::Chunk { chunk, rows, order } => checked(chunk)?.shared(rows.place(*order, index)?),
+            Self::Chunk { chunk, rows, order } => chunk.checked_rows()?.shared(rows.place(*order, index)?),
         }
     }
 
@@ -95,9 +104,4 @@ impl PageRows {
     pub(crate) fn iter(&self) -> impl Iterator<Item = RowView<'_>> {
         (0..self.len()).filter_map(|index| self.view(index))
     }
-}
-
-/// The rows of a chunk whose rows have been asked for before, so that nothing is left to be wrong.
-fn checked(chunk: &Chunk) -> Option<ChunkRows<'_>> {
-    chunk.rows().ok()
 }

@@ -66,7 +66,7 @@ impl Event {
             }
             EventRows::InPage { .. } => {
                 let mut rows = RowsBuilder::default();
-                self.views().for_each(|row| rows.push(row));
+                self.rows().for_each(|row| rows.push(row));
                 rows.push(head.view);
                 self.rows = EventRows::Own(rows);
             }
@@ -76,7 +76,7 @@ impl Event {
 
     /// Which event.
     pub fn event_id(&self) -> &[u8] {
-        self.view(0).map_or(&[], |row| row.event_id)
+        self.row(0).map_or(&[], |row| row.event_id)
     }
 
     /// The same, to keep.
@@ -94,15 +94,16 @@ impl Event {
 
     /// Its items in the order of their keys (reversed when reading newest first).
     pub fn items(&self) -> impl DoubleEndedIterator<Item = Item<'_>> {
-        self.views().map(|row| Item { key: row.item_key, value: row.value, metadata: row.metadata })
+        self.rows().map(|row| Item { key: row.item_key, value: row.value, metadata: row.metadata })
     }
 
-    fn views(&self) -> impl DoubleEndedIterator<Item = RowView<'_>> {
-        (0..self.item_count()).filter_map(|index| self.view(index))
+    fn rows(&self) -> impl DoubleEndedIterator<Item = RowView<'_>> {
+        (0..self.item_count()).filter_map(|index| self.row(index))
     }
 
+    /// The row of an item, looked at in place.
     #[inline]
-    fn view(&self, index: usize) -> Option<RowView<'_>> {
+    pub fn row(&self, index: usize) -> Option<RowView<'_>> {
         match &self.rows {
             EventRows::InPage { page, first, .. } => page.view(first + index),
             EventRows::Own(rows) => rows.view(index),

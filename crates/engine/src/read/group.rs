@@ -333,7 +333,7 @@ impl GroupReader {
         if let Some((_, reader)) = self.last.and_then(|index| self.readers.get_mut(index)) {
             reader.take(taken);
             // Alone on its page, a partition stays where it is.
-            self.unsettled = self.turns.len() > 1 || reader.head().is_none();
+            self.unsettled = self.turns.len() > 1 || !reader.has_head();
         }
     }
 

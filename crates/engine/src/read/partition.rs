@@ -41,13 +41,19 @@ impl Head<'_> {
     pub(super) fn whole_event(&self) -> Option<Taken> {
         let mut whole = self.row();
         loop {
-            match self.page.view(self.at + whole.rows) {
-                Some(next) if is_same_event(&next, &self.view) => {
+            let at = self.at + whole.rows;
+            let Some(time) = self.page.time(at) else {
+                return (!self.page.may_cut_event()).then_some(whole);
+            };
+            if time != self.view.event_time {
+                return Some(whole);
+            }
+            match self.page.view(at) {
+                Some(next) if next.event_id == self.view.event_id => {
                     whole.rows += 1;
                     whole.bytes += next.logical_bytes();
                 }
-                Some(_) => return Some(whole),
-                None => return (!self.page.may_cut_event()).then_some(whole),
+                _ => return Some(whole),
             }
         }
     }
@@ -68,10 +74,6 @@ impl Head<'_> {
 pub(super) struct Taken {
     pub(super) rows: usize,
     bytes: u64,
-}
-
-fn is_same_event(a: &RowView<'_>, b: &RowView<'_>) -> bool {
-    a.event_time == b.event_time && a.event_id == b.event_id
 }
 
 /// A part of what is read, in a partition of its own.
@@ -197,6 +199,11 @@ impl PartitionReader {
     /// Rows that the store gave.
     pub(super) fn rows_read(&self) -> usize {
         self.rows_read
+    }
+
+    /// Whether [`Self::head`] shows a row.
+    pub(super) fn has_head(&self) -> bool {
+        self.at < self.rows.len()
     }
 
     /// The next row; none at the end, and where [`Self::turn_page`] is due.
