@@ -208,9 +208,9 @@ impl Served {
                 if decoded {
                     return self.all(remote::read_stream(self.client(0)?, request).await?);
                 }
-                let (mut pages, mut bytes) = (self.client(0)?.stream_undecoded(request).await?, 0);
+                let (mut pages, mut bytes) = (self.client(0)?.stream_in_place(request).await?, 0);
                 while let Some(page) = pages.next().await? {
-                    bytes += page.len() as u64;
+                    bytes += page.wire_bytes() as u64;
                 }
                 self.plausible(bytes, self.bytes)
             })
@@ -299,7 +299,7 @@ impl Served {
             Box::pin(async move {
                 request.time_interval = Some(wire::time_interval(interval?)?);
                 let client = clients.get(usize::try_from(client)?).context("no such client")?;
-                Ok(client.read_undecoded(request).await?.len() as u64)
+                Ok(client.read_in_place(request).await?.wire_bytes() as u64)
             })
         }))
     }

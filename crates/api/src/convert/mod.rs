@@ -18,6 +18,7 @@ mod plan;
 mod read;
 mod read_mode;
 mod read_settings;
+mod received;
 mod search;
 mod slice;
 mod split;
@@ -50,6 +51,7 @@ pub use read::{Read, read_request, read_response};
 pub use read_mode::{
     CompareAsked, compare_request, compare_response, mismatch_to_wire, read_mode_to_wire, rollback_to,
 };
+pub use received::{ItemReceived, Items, NoPage, PageReceived, Record, Records};
 pub use search::search_request;
 pub use slice::slice_to_wire;
 pub use split::{split_to_wire, wide_to_wire};

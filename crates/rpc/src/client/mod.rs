@@ -3,12 +3,12 @@
 mod calls;
 mod error;
 mod exports;
+mod received;
 mod routes;
 mod splits;
 mod tuning;
-mod undecoded;
 
 pub use calls::{Client, Pages};
 pub use error::CallError;
 pub use exports::RowPages;
-pub use undecoded::UndecodedPages;
+pub use received::PagesReceived;

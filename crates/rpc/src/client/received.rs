@@ -1,7 +1,8 @@
-//! Pages as they come from the wire, for callers that pass them on or only count them: decoding is most of what a client does.
+//! Pages whose records stay where they came, for callers that read many: messages of their own are most of what a client does.
 
+use api::convert::PageReceived;
 use api::v1;
-use bytes::{Buf, Bytes};
+use bytes::Buf;
 use http::uri::PathAndQuery;
 use tonic::client::Grpc;
 use tonic::codec::{Codec, DecodeBuf, Decoder};
@@ -16,19 +17,19 @@ const READ: &str = "/braid.v1.TimeSeriesService/ReadEventRecords";
 const STREAM: &str = "/braid.v1.TimeSeriesService/StreamEventRecords";
 
 impl Client {
-    /// Reads one page; it is a `ReadEventRecordsResponse` that was not decoded.
-    pub async fn read_undecoded(&self, request: v1::ReadEventRecordsRequest) -> Answer<Bytes> {
+    /// Reads one page, to be looked at in place.
+    pub async fn read_in_place(&self, request: v1::ReadEventRecordsRequest) -> Answer<PageReceived> {
         let mut calls = self.calls().await?;
         let path = PathAndQuery::from_static(READ);
-        Ok(calls.unary(Request::new(request), path, Undecoded).await?.into_inner())
+        Ok(calls.unary(Request::new(request), path, InPlace).await?.into_inner())
     }
 
-    /// Reads all pages, which are not decoded.
-    pub async fn stream_undecoded(&self, request: v1::ReadEventRecordsRequest) -> Answer<UndecodedPages> {
+    /// Reads all pages, to be looked at in place.
+    pub async fn stream_in_place(&self, request: v1::ReadEventRecordsRequest) -> Answer<PagesReceived> {
         let mut calls = self.calls().await?;
         let path = PathAndQuery::from_static(STREAM);
-        let pages = calls.server_streaming(Request::new(request), path, Undecoded).await?.into_inner();
-        Ok(UndecodedPages { pages })
+        let pages = calls.server_streaming(Request::new(request), path, InPlace).await?.into_inner();
+        Ok(PagesReceived { pages })
     }
 
     async fn calls(&self) -> Answer<Grpc<Channel>> {
@@ -41,25 +42,25 @@ impl Client {
     }
 }
 
-/// Pages that are being read and not decoded.
+/// Pages that are being read, to be looked at in place.
 #[derive(Debug)]
-pub struct UndecodedPages {
-    pages: Streaming<Bytes>,
+pub struct PagesReceived {
+    pages: Streaming<PageReceived>,
 }
 
-impl UndecodedPages {
+impl PagesReceived {
     /// The next page; none at the end.
-    pub async fn next(&mut self) -> Answer<Option<Bytes>> {
+    pub async fn next(&mut self) -> Answer<Option<PageReceived>> {
         Ok(self.pages.message().await?)
     }
 }
 
-/// Sends a request, hands over the bytes of answers.
-struct Undecoded;
+/// Sends a request, hands over answers as they came.
+struct InPlace;
 
-impl Codec for Undecoded {
+impl Codec for InPlace {
     type Encode = v1::ReadEventRecordsRequest;
-    type Decode = Bytes;
+    type Decode = PageReceived;
     type Encoder = ExactEncoder<Self::Encode>;
     type Decoder = Self;
 
@@ -72,11 +73,11 @@ impl Codec for Undecoded {
     }
 }
 
-impl Decoder for Undecoded {
-    type Item = Bytes;
+impl Decoder for InPlace {
+    type Item = PageReceived;
     type Error = Status;
 
-    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        Ok(Some(buf.copy_to_bytes(buf.remaining())))
+    fn decode(&mut self, buf: &mut DecodeBuf<'_>) -> Result<Option<PageReceived>, Status> {
+        Ok(Some(PageReceived::new(buf.copy_to_bytes(buf.remaining()))))
     }
 }
