@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use chunk::{Header, Unpacker};
-use futures::future::try_join_all;
+use futures::{StreamExt, TryStreamExt, stream};
 use model::{Group, PartitionKey, TableRef};
 use split::{CoverLayout, Leg, Place};
 use store::Scan;
@@ -19,8 +19,10 @@ use crate::route::{Choice, Entry};
 
 /// Partitions of a bucket that are counted so.
 const PARTITIONS_MAX: usize = 64;
-/// Chunks of a partition that are; more are read in pages that can end.
-const CHUNKS_MAX: usize = 16_384;
+/// Chunks of a bucket that are; more are read in pages that can end.
+const CHUNKS_MAX: usize = 65_536;
+/// Targets of a bucket that are counted at the same time: a page of headers of each is held.
+const LEGS_AT_ONCE: usize = 4;
 /// Bytes of headers that are asked for at once.
 const PAGE_BYTES: u64 = 1 << 20;
 
@@ -60,6 +62,14 @@ pub(super) struct Counted {
     pub(super) bytes: u64,
 }
 
+/// What was counted in one target, or in several.
+#[derive(Default)]
+struct CountedLegs {
+    counts: Counts,
+    bytes: u64,
+    chunks: usize,
+}
+
 /// A partition in its targets.
 struct Packed {
     partition: PartitionKey,
@@ -68,21 +78,19 @@ struct Packed {
 }
 
 impl Walk<'_> {
-    /// Counts a bucket whose partitions are all packed; none where one is not.
+    /// Counts a bucket whose partitions are all packed; none where one is not, or where it has too many chunks.
     pub(super) async fn count_group(&mut self, group: &Group, counting: Counting) -> Result<Option<Counted>> {
         let Some(packed) = self.source.all_packed(group).await else { return Ok(None) };
         let source = self.source;
-        let work = packed.iter().map(|one| source.count(group, one, counting));
-        let Some(counted) = self.patience.wait(try_join_all(work)).await else { return Ok(None) };
-        let mut all = Counted { counts: Counts::new(), routes: Vec::new(), targets: 0, bytes: 0 };
-        for (one, counted) in packed.into_iter().zip(counted?) {
-            let Some((counts, bytes)) = counted else { return Ok(None) };
-            counts.into_iter().for_each(|(at, events)| *all.counts.entry(at).or_default() += events);
-            all.bytes += bytes;
-            all.targets += one.legs.len() as u64;
-            all.routes.push((one.partition, one.entry));
-        }
-        Ok(Some(all))
+        let legs_of = |one: &Packed| one.legs.iter().map(|leg| source.headers(group, one, *leg)).collect();
+        let legs: Vec<Vec<Scan>> = packed.iter().map(legs_of).collect();
+        let targets = packed.iter().map(|one| one.legs.len() as u64).sum();
+        let counted = source.count(legs.into_iter().flatten(), counting);
+        let Some(counted) = self.patience.wait(counted).await else { return Ok(None) };
+        let routes = packed.into_iter().map(|one| (one.partition, one.entry)).collect();
+        let in_bucket =
+            |legs: CountedLegs| Counted { counts: legs.counts, bytes: legs.bytes, targets, routes };
+        Ok(counted?.map(in_bucket))
     }
 }
 
@@ -108,35 +116,47 @@ impl Source<'_> {
         Some(packed)
     }
 
-    /// Counts one partition, and the bytes that were read for it; none where it has too many chunks.
-    async fn count(&self, group: &Group, one: &Packed, counting: Counting) -> Result<Option<(Counts, u64)>> {
-        let (mut counts, mut bytes, mut chunks) = (Counts::new(), 0, 0);
-        let mut unpacker = Unpacker::default();
-        for leg in &one.legs {
-            let scan = self.headers(group, one, *leg);
-            let mut course: HeaderCourse = Course::headers(scan.clone());
-            while course.goes_on() {
-                let page = self.store.scan_headers(course.ask()).await?;
-                bytes += page.bytes;
-                for (header, is_whole) in course.take(&page)? {
-                    chunks += 1;
-                    match counting.stretch_of(&header).filter(|_| is_whole) {
-                        Some(stretch) => *counts.entry(stretch).or_default() += u64::from(header.events),
-                        None => {
-                            let body = self.store.scan(course.body_of(&header)).await?;
-                            bytes += body.bytes;
-                            for time in course.times(&body, &mut unpacker)? {
-                                *counts.entry(counting.stretch(time)).or_default() += 1;
-                            }
-                        }
-                    }
+    /// Counts what scans meet in targets; none where that is too many chunks.
+    async fn count(
+        &self,
+        legs: impl Iterator<Item = Scan>,
+        counting: Counting,
+    ) -> Result<Option<CountedLegs>> {
+        let legs = legs.map(|leg| self.count_leg(leg, counting));
+        let mut counted = stream::iter(legs).buffer_unordered(LEGS_AT_ONCE);
+        let mut all = CountedLegs::default();
+        while let Some(leg) = counted.try_next().await? {
+            leg.counts.into_iter().for_each(|(at, events)| *all.counts.entry(at).or_default() += events);
+            all.bytes += leg.bytes;
+            all.chunks += leg.chunks;
+            if all.chunks > CHUNKS_MAX {
+                return Ok(None);
+            }
+        }
+        Ok(Some(all))
+    }
+
+    /// Counts what a scan meets in one target, up to the chunk that is too many.
+    async fn count_leg(&self, scan: Scan, counting: Counting) -> Result<CountedLegs> {
+        let (mut counted, mut unpacker) = (CountedLegs::default(), Unpacker::default());
+        let mut course: HeaderCourse = Course::headers(scan);
+        while course.goes_on() && counted.chunks <= CHUNKS_MAX {
+            let page = self.store.scan_headers(course.ask()).await?;
+            counted.bytes += page.bytes;
+            for (header, is_whole) in course.take(&page)? {
+                counted.chunks += 1;
+                if let Some(stretch) = counting.stretch_of(&header).filter(|_| is_whole) {
+                    *counted.counts.entry(stretch).or_default() += u64::from(header.events);
+                    continue;
                 }
-                if chunks > CHUNKS_MAX {
-                    return Ok(None);
+                let body = self.store.scan(course.body_of(&header)).await?;
+                counted.bytes += body.bytes;
+                for time in course.times(&body, &mut unpacker)? {
+                    *counted.counts.entry(counting.stretch(time)).or_default() += 1;
                 }
             }
         }
-        Ok(Some((counts, bytes)))
+        Ok(counted)
     }
 
     fn headers(&self, group: &Group, one: &Packed, leg: Leg) -> Scan {
