@@ -35,6 +35,12 @@ pub struct SplitCheck {
     pub targets: u32,
     /// How targets keep events: `rows` or `packed`.
     pub layout: String,
+    /// Of packed targets: logical bytes of a chunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chunk_bytes: Option<u64>,
+    /// Of packed targets: `zstd`, `lz4` or `none`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<String>,
     /// `event_bucket` or `time_range`.
     pub strategy: String,
     /// Where the second target begins, and so on, if by time.

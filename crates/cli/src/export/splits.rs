@@ -128,6 +128,9 @@ fn check(
         start_event_bucket,
         targets,
         layout: post.layout.clone(),
+        // Absent for rows; on the wire that is 0 and the empty text.
+        chunk_bytes: (!post.codec.is_empty()).then(|| post.chunk_bytes.unsigned_abs()),
+        codec: (!post.codec.is_empty()).then(|| post.codec.clone()),
         strategy: strategy.to_owned(),
         boundaries,
         slice_start: slice.slice_start,

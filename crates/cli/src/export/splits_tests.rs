@@ -98,6 +98,20 @@ fn a_split_says_all_that_a_comparison_needs() {
     assert_eq!((check.strategy.as_str(), check.targets, check.boundaries.len()), ("event_bucket", 3, 0));
 }
 
+#[test]
+fn a_packed_split_says_how_it_is_cut_and_compressed() {
+    let how = |line: &SplitLine| (line.check.chunk_bytes, line.check.codec.clone());
+    assert_eq!(how(&lines_of(split("rows")).0[0]), (None, None));
+    for (chunk_bytes, codec) in [(65_536, "zstd"), (0, "none")] {
+        let mut packed = split("a");
+        let post = packed.split.as_mut().unwrap().post_split_data.as_mut().unwrap();
+        post.layout = "packed".to_owned();
+        (post.chunk_bytes, post.codec) = (chunk_bytes, codec.to_owned());
+        let (lines, _) = lines_of(packed);
+        assert_eq!(how(&lines[0]), (Some(chunk_bytes.unsigned_abs()), Some(codec.to_owned())));
+    }
+}
+
 fn lines_of(split: admin::ExportedSplit) -> (Vec<SplitLine>, Vec<String>) {
     lines(vec![split], (SLICE, SLICE + 24 * HOUR))
 }

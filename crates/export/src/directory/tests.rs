@@ -113,6 +113,8 @@ fn line(id: &str, rows: u64) -> SplitLine {
         start_event_bucket: 32,
         targets: 2,
         layout: "rows".to_owned(),
+        chunk_bytes: None,
+        codec: None,
         strategy: "time_range".to_owned(),
         boundaries: vec![i64::MAX],
         slice_start: 0,
