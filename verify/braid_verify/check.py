@@ -8,6 +8,8 @@ from .refusal import Refused
 HASH_VERSION = 1
 PACKED = "packed"
 LAYOUTS = ("rows", PACKED)
+# In the order of their numbers in a header.
+CODECS = ("none", "lz4", "zstd")
 STRATEGIES = ("event_bucket", "time_range")
 NANOS = 1_000_000_000
 INT64_MAX = 2**63 - 1
@@ -55,6 +57,9 @@ class Check:
     start_event_bucket: int
     targets: int
     layout: str
+    # How chunks are cut and compressed; none where targets are not packed.
+    chunk_bytes: int | None
+    codec: str | None
     strategy: str
     boundaries: tuple
     slice_start: int
@@ -100,6 +105,7 @@ def parse(line, where):
         start_event_bucket=read.number("start_event_bucket", 0),
         targets=read.number("targets", 1),
         layout=read.text("layout"),
+        **packing(read.fields, read.where),
         strategy=read.text("strategy"),
         boundaries=tuple(read.numbers("boundaries")),
         slice_start=read.number("slice_start"),
@@ -127,6 +133,21 @@ def refuse_unknown(layout, strategy, hash_version, where):
         raise Refused(f"{where}: unknown strategy {strategy!r}; known are {' and '.join(STRATEGIES)}")
     if hash_version != HASH_VERSION:
         raise Refused(f"{where}: unknown hash_version {hash_version}; known is {HASH_VERSION} (XXH3-64)")
+
+
+def packing(fields, where):
+    """How packed targets are cut and compressed. Without it nobody can tell whether they were copied as the record says."""
+    if fields["layout"] != PACKED:
+        return {"chunk_bytes": None, "codec": None}
+    if fields.get("chunk_bytes") is None or fields.get("codec") is None:
+        raise Refused(
+            f"{where}: its targets are packed, and `chunk_bytes` or `codec` is missing; make a new export, with a Braid that writes them"
+        )
+    read = Reader(fields, where)
+    chunk_bytes, codec = read.number("chunk_bytes", 0), read.text("codec")
+    if codec not in CODECS:
+        raise Refused(f"{where}: unknown codec {codec!r}; known are {', '.join(CODECS)}")
+    return {"chunk_bytes": chunk_bytes, "codec": codec}
 
 
 def refuse_impossible(check, where):

@@ -32,6 +32,8 @@ class Chunk:
     """The rows of a chunk, newest first: times as numbers, the rest as columns of `large_binary`."""
 
     header: Header
+    # Logical bytes of the newest event.
+    first_event: int
     times: numpy.ndarray
     parts: list
     write_times: numpy.ndarray
@@ -89,11 +91,12 @@ def rows_of(header, found):
         binaries(lengths_of(lengths, header.rows), values),
         pyarrow.array(metadata, pyarrow.large_binary()).take(pyarrow.array(metadata_of)),
     ]
-    chunk = Chunk(header, times[event_of], parts, write_times(varints(written, header.rows)))
+    first_event = logical_bytes([part[: counts[0]] for part in parts])
+    chunk = Chunk(header, first_event, times[event_of], parts, write_times(varints(written, header.rows)))
     for at, key, which in ((0, header.newest, "first"), (header.rows - 1, header.oldest, "last")):
         row = (int(chunk.times[at]), parts[0][at].as_py(), parts[1][at].as_py())
         need(row == key, f"its {which} row is not that of its header")
-    need(8 * header.rows + sum(map(content_bytes, parts)) == header.logical_bytes, "its rows have other bytes than its header says")
+    need(logical_bytes(parts) == header.logical_bytes, "its rows have other bytes than its header says")
     return chunk
 
 
@@ -149,9 +152,9 @@ def binaries(lengths, data):
     return pyarrow.Array.from_buffers(pyarrow.large_binary(), len(lengths), buffers)
 
 
-def content_bytes(column):
-    """Bytes of all entries."""
-    return pyarrow.compute.sum(pyarrow.compute.binary_length(column)).as_py()
+def logical_bytes(parts):
+    """Of rows: eight of each for its time, and those of its parts."""
+    return 8 * len(parts[0]) + sum(pyarrow.compute.sum(pyarrow.compute.binary_length(part)).as_py() for part in parts)
 
 
 def indices(column, count, dictionary):

@@ -1,4 +1,5 @@
-"""Stored rows of packed targets: each is opened, becomes the run of its rows, and is held to what the format says of a chunk and its key.
+"""Stored rows of packed targets: each is opened, becomes the run of its rows, and is held to what the format says of a chunk, its key,
+where it ends and how it is compressed.
 
 A chunk that cannot be opened has no rows here: it is named, and what the origin has of it is missing.
 """
@@ -7,8 +8,9 @@ import pyarrow
 
 from .check import Digest
 from .chunk import decode
+from .cut import coded_otherwise, cut_late, room
 from .damage import Damaged, need
-from .scan import Run, Scanner, damage
+from .scan import Run, Scanner, of_chunk
 
 # What is needed of a stored row, beside `file` where rows of several come together.
 COLUMNS = ("split", "row", "event_bucket", "event_time", "event_id", "event_item_key", "event_item_value", "value_metadata", "write_time")
@@ -80,5 +82,16 @@ class Opener:
         run.stored_bytes = 8 + sum(map(len, [*texts, stored["event_item_value"], stored["value_metadata"]]))
         run.chunk = (stored["event_time"], stored["event_id"])
         run.damaged = len(wrong)
-        run.examples += [damage(run.event_bucket, run.chunk, reason) for reason in wrong]
+        run.examples += [of_chunk("damaged", run.event_bucket, run.chunk, reason) for reason in wrong]
+        if chunk is not None:
+            self.hold_to_record(run, chunk, stored["event_item_value"])
         return run
+
+    def hold_to_record(self, run, chunk, body):
+        """Whether it is cut and compressed as the record says; the rest is known once the chunk behind it is."""
+        check, header = self.scanner.checks[run.split], chunk.header
+        run.first_event, run.last_chunk, run.room = chunk.first_event, run.chunk, room(check, header)
+        late, coded = cut_late(check, header), coded_otherwise(check, header, body)
+        run.miscut, run.miscoded = int(late is not None), int(coded is not None)
+        found = (("miscut", late), ("miscoded", coded))
+        run.examples += [of_chunk(kind, run.event_bucket, run.chunk, reason) for kind, reason in found if reason]

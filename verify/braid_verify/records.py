@@ -3,7 +3,7 @@
 import json
 from datetime import datetime, timedelta, timezone
 
-from .check import NANOS, Check, Reader, key_bytes, member, parse_digest, parse_partitions, refuse_impossible, refuse_unknown
+from .check import NANOS, Check, Reader, key_bytes, member, packing, parse_digest, parse_partitions, refuse_impossible, refuse_unknown
 from .refusal import Refused
 
 VERSION = 1
@@ -63,6 +63,7 @@ def check_of(record, slice_record, where):
         start_event_bucket=cut.number("start_event_bucket", 0),
         targets=cut.number("target_event_buckets", 1) if by_hash else len(boundaries) + 1,
         layout=after["layout"],
+        **packing(after, where),
         strategy=strategy,
         boundaries=boundaries,
         slice_start=shape.number("start"),

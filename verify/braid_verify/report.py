@@ -3,7 +3,7 @@
 import json
 from datetime import datetime, timedelta, timezone
 
-from .verdict import COUNTS
+from .verdict import CHUNK_COUNTS, COUNTS, ROW_COUNTS
 
 HEAD = ("SPLIT", "STRATEGY", "LAYOUT", "TARGETS", *(name.upper() for name in COUNTS), "DIGEST", "RESULT")
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -33,9 +33,9 @@ def as_table(report):
 
 def summary(report):
     """The verdict in one line."""
-    counts = ", ".join(f"{report[name]:,} {name}" for name in COUNTS[:-1])
+    rows, chunks = (", ".join(f"{report[name]:,} {name}" for name in names) for names in (ROW_COUNTS, CHUNK_COUNTS))
     verdict = "EQUAL" if report["result"] == "equal" else f"{report['different']:,} DIFFERENT"
-    return f"{verdict}: {report['splits']:,} splits, rows: {counts}, chunks: {report['damaged']:,} damaged"
+    return f"{verdict}: {report['splits']:,} splits, rows: {rows}, chunks: {chunks}"
 
 
 def row(split):
@@ -68,7 +68,7 @@ def table(rows):
 def told(found):
     """One row that is wrong, in words."""
     kind, bucket = found["kind"], found["event_bucket"]
-    if kind == "damaged":
+    if kind in CHUNK_COUNTS:
         return f"{kind:<9}  chunk of event {found['event_id']!r} at {when(found['event_time'])} in event bucket {bucket}: {found['reason']}"
     name = f"item {found['event_item_key']!r} of event {found['event_id']!r} at {when(found['event_time'])}"
     if kind == "missing":
@@ -91,7 +91,7 @@ def left_off(split):
     for found in split["rows"]:
         named[found["kind"]] = named.get(found["kind"], 0) + found.get("times", 1)
     return [
-        f"  and {split[kind] - named.get(kind, 0):,} more {'chunks' if kind == 'damaged' else 'rows'} that are {kind}"
+        f"  and {split[kind] - named.get(kind, 0):,} more {'chunks' if kind in CHUNK_COUNTS else 'rows'} that are {kind}"
         for kind in COUNTS[1:]
         if split[kind] > named.get(kind, 0)
     ]

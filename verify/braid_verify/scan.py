@@ -13,6 +13,7 @@ import pyarrow
 
 from . import placement
 from .check import Digest
+from .cut import cut_early
 from .digest import PARTS, digest
 
 # What a batch has to have, beside `file` where rows of several come together.
@@ -42,9 +43,15 @@ class Run:
     stored_bytes: int
     # Time and id that the first chunk is stored under; none where rows are stored by themselves.
     chunk: tuple | None = None
+    # Of chunks that could be decoded: bytes of the first event of the first one; of the last one its key, and bytes that it has room for.
+    first_event: int | None = None
+    last_chunk: tuple | None = None
+    room: int | None = None
     unordered: int = 0
     misplaced: int = 0
     damaged: int = 0
+    miscut: int = 0
+    miscoded: int = 0
     examples: list = field(default_factory=list)
 
     def place(self):
@@ -68,7 +75,7 @@ class Run:
         """From text."""
         fields = json.loads(text)
         fields["digest"] = Digest(**fields["digest"])
-        return cls(**fields | {name: fields[name] and tuple(fields[name]) for name in ("newest", "oldest", "chunk")})
+        return cls(**fields | {name: fields[name] and tuple(fields[name]) for name in ("newest", "oldest", "chunk", "last_chunk")})
 
 
 def join_batches(runs, keep):
@@ -104,15 +111,28 @@ def append(last, run, keep):
         # All rows of an event are in one chunk, so a chunk begins with another one.
         if run.chunk and run.newest[:2] >= last.oldest[:2]:
             last.damaged += 1
-            last.examples.append(damage(run.event_bucket, run.chunk, OVERLAP))
+            last.examples.append(of_chunk("damaged", run.event_bucket, run.chunk, OVERLAP))
+        elif run.first_event is not None and last.room is not None:
+            append_cut(last, run)
     last.unordered += run.unordered
     last.misplaced += run.misplaced
     last.damaged += run.damaged
+    last.miscut += run.miscut
+    last.miscoded += run.miscoded
     last.examples = first_examples(last.examples + run.examples, keep)
     last.digest = last.digest.plus(run.digest)
     last.stored, last.stored_bytes = last.stored + run.stored, last.stored_bytes + run.stored_bytes
+    last.last_chunk, last.room = run.last_chunk, run.room
     last.newest, last.oldest = last.newest or run.newest, run.oldest or last.oldest
     last.file, last.end = run.file, run.end
+
+
+def append_cut(last, run):
+    """Where chunks meet that could both be decoded and are in order: whether the first of them ends where it should."""
+    early = cut_early(last.room, run.first_event)
+    if early:
+        last.miscut += 1
+        last.examples.append(of_chunk("miscut", last.event_bucket, last.last_chunk, early))
 
 
 def example(kind, event_bucket, key, **more):
@@ -128,9 +148,9 @@ def example(kind, event_bucket, key, **more):
     }
 
 
-def damage(event_bucket, chunk, reason):
+def of_chunk(kind, event_bucket, chunk, reason):
     """A chunk, named by what it is stored under."""
-    return example("damaged", event_bucket, (*chunk, ""), side=SIDES[-1], reason=reason)
+    return example(kind, event_bucket, (*chunk, ""), side=SIDES[-1], reason=reason)
 
 
 def first_examples(examples, keep):

@@ -4,7 +4,9 @@ from .check import Digest
 from .placement import first_target
 from .scan import first_examples
 
-COUNTS = ("matching", "missing", "phantom", "misplaced", "unordered", "damaged")
+ROW_COUNTS = ("matching", "missing", "phantom", "misplaced", "unordered")
+CHUNK_COUNTS = ("damaged", "miscut", "miscoded")
+COUNTS = (*ROW_COUNTS, *CHUNK_COUNTS)
 VERSION = 1
 
 
@@ -41,9 +43,8 @@ def judge_split(check, runs, differences, split):
     origin, targets = side_digest(runs, 1), side_digest(runs, -1)
     missing = differences.counts.get((split, "missing"), 0)
     phantom = differences.counts.get((split, "phantom"), 0)
-    misplaced = sum(run.misplaced for run in runs)
-    unordered = sum(run.unordered for run in runs)
-    damaged = sum(run.damaged for run in runs)
+    counts = {"matching": origin.rows - missing, "missing": missing, "phantom": phantom}
+    counts |= {name: sum(getattr(run, name) for run in runs) for name in COUNTS[len(counts) :]}
     notes = list(contradictions(check, runs, origin, targets))
     rows = [dict(row) for kind in ("missing", "phantom") for row in differences.examples.get((split, kind), [])]
     pair_altered(rows)
@@ -55,13 +56,8 @@ def judge_split(check, runs, differences, split):
         "layout": check.layout,
         "targets": check.targets,
         "covered_until": check.covered_until,
-        "result": "different" if missing or phantom or misplaced or unordered or damaged or notes else "equal",
-        "matching": origin.rows - missing,
-        "missing": missing,
-        "phantom": phantom,
-        "misplaced": misplaced,
-        "unordered": unordered,
-        "damaged": damaged,
+        "result": "different" if any(counts[name] for name in COUNTS[1:]) or notes else "equal",
+        **counts,
         "digests": {
             "recorded": check.digest.shown(),
             "origin": origin.shown(),

@@ -48,7 +48,7 @@ CHUNK_SPOILS = {
     ("alter", "origin"): {"missing", "phantom"},
     ("misplace", "origin"): {"phantom"},
 }
-KINDS = ("missing", "phantom", "misplaced", "unordered", "damaged")
+KINDS = ("missing", "phantom", "misplaced", "unordered", "damaged", "miscut", "miscoded")
 
 
 class Store:

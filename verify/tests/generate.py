@@ -71,11 +71,15 @@ class Split:
     def id(self):
         return f"{ORIGIN}/{self.time_bucket}/{self.event_bucket}/{self.series}"
 
+    @property
+    def codec(self):
+        return CODECS[self.number % len(CODECS)]
+
     def stored(self, bucket):
         """What the store has of a target."""
         if self.layout == "rows":
             return self.held[bucket]
-        return pack(self.held[bucket], self.chunk_bytes, CODECS[self.number % len(CODECS)])
+        return pack(self.held[bucket], self.chunk_bytes, self.codec)
 
     def target_of(self, row):
         if self.strategy == "event_bucket":
@@ -174,6 +178,7 @@ def record_of(split):
         "start_event_bucket": split.start,
         "targets": split.targets,
         "layout": split.layout,
+        **({"chunk_bytes": split.chunk_bytes, "codec": split.codec} if split.layout == "packed" else {}),
         "strategy": split.strategy,
         "boundaries": split.boundaries,
         "slice_start": SLICE_START,

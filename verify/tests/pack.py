@@ -102,6 +102,13 @@ def chunk_of(rows, codec="zstd", change=lambda columns: columns, /, **other):
     return [rows[-1][0], rows[-1][1], "", body, header, max(row[5] for row in rows)]
 
 
+def packed(rows, codec):
+    """The stored row of a chunk as whoever packs makes it: not compressed where more than 15/16 would stay."""
+    chunk = chunk_of(rows, codec)
+    raw_bytes, stored_bytes = struct.unpack(">II", chunk[4][20:28])
+    return chunk_of(rows, "none") if stored_bytes > raw_bytes // 16 * 15 else chunk
+
+
 def pack(rows, chunk_bytes, codec):
     """Rows of a target, newest first, as its stored rows. A chunk ends before the event with which it would have too much."""
     chunks, open_rows, size = [], [], 0
@@ -109,7 +116,7 @@ def pack(rows, chunk_bytes, codec):
         event = list(of)
         more = sum(map(logical_bytes, event))
         if open_rows and size + more > chunk_bytes:
-            chunks.append(chunk_of(open_rows, codec))
+            chunks.append(packed(open_rows, codec))
             open_rows, size = [], 0
         open_rows, size = open_rows + event, size + more
-    return [*chunks, *([chunk_of(open_rows, codec)] if open_rows else [])]
+    return [*chunks, *([packed(open_rows, codec)] if open_rows else [])]

@@ -46,7 +46,7 @@ def stored_record(split, check):
         "post_split_data": {
             "time_slice": TARGET,
             "layout": split.layout,
-            **({"chunk_bytes": split.chunk_bytes, "codec": "zstd"} if split.layout == "packed" else {}),
+            **({"chunk_bytes": split.chunk_bytes, "codec": split.codec} if split.layout == "packed" else {}),
             **named,
             "digest": digest,
             "partitions": check["partitions"],

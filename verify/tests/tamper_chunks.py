@@ -4,7 +4,8 @@ Each gives the chunk that has to be named as damaged, by the time and id that it
 are not 0, and words of the reason.
 """
 
-from pack import chunk_of, sealed
+from generate import key
+from pack import CODECS, chunk_of, event_of, pack, packed, sealed
 from tamper import fullest
 
 TIME, ID, ITEM, BODY, HEADER, WRITTEN = range(6)
@@ -18,8 +19,8 @@ def chunks_of(split, stored):
 
 
 def rows_of(split, chunk):
-    """The rows that a chunk was made of."""
-    held = split.held[fullest(split)]
+    """The rows that a chunk was made of; it ends where an event does."""
+    held = next(held for held in split.held.values() if any(row[:2] == chunk[:2] for row in held))
     size = int.from_bytes(chunk[HEADER][4:8], "big")
     end = 1 + max(at for at, row in enumerate(held) if row[:2] == chunk[:2])
     return held[end - size : end]
@@ -29,9 +30,65 @@ def by_key(chunks):
     chunks.sort(key=lambda chunk: (chunk[TIME], chunk[ID].encode()), reverse=True)
 
 
+def miscut(split, *pieces):
+    """How many chunks end elsewhere than where whoever packs again, from where they begin, would end them: counted if there are any.
+
+    Between pieces, which are lists of the rows of chunks, nobody can tell.
+    """
+    found = 0
+    for rows in pieces:
+        again = [pack(sum(rows[at:], []), split.chunk_bytes, "none")[0][HEADER][4:8] for at in range(len(rows))]
+        found += sum(int.from_bytes(size, "big") != len(of) for size, of in zip(again, rows))
+    return {"miscut": found} if found else {}
+
+
+def each(split, chunks):
+    """The rows of each chunk."""
+    return [rows_of(split, chunk) for chunk in chunks]
+
+
 def remove(split, stored):
     chunks, at = chunks_of(split, stored)
-    return None, {"missing": len(rows_of(split, chunks.pop(at)))}, ""
+    rows = len(rows_of(split, chunks.pop(at)))
+    return None, {"missing": rows, **miscut(split, each(split, chunks))}, ""
+
+
+def merge(split, stored):
+    """Two neighbours as one chunk, which is sound by itself."""
+    chunks, at = chunks_of(split, stored)
+    rows = rows_of(split, chunks[at]) + rows_of(split, chunks[at + 1])
+    chunks[at : at + 2] = [packed(rows, split.codec)]
+    assert miscut(split, each(split, chunks)) == {"miscut": 1}
+    return chunks[at], {"miscut": 1}, f"the record says {split.chunk_bytes} for more than one"
+
+
+def halve(split, stored):
+    """One chunk as two, each sound by itself. The second one also ends before it has to."""
+    chunks, at = chunks_of(split, stored)
+    rows = rows_of(split, chunks[at])
+    begins = [at for at in range(1, len(rows)) if event_of(rows[at]) != event_of(rows[at - 1])]
+    end = begins[len(begins) // 2]
+    chunks[at : at + 1] = [packed(rows[:end], split.codec), packed(rows[end:], split.codec)]
+    assert miscut(split, each(split, chunks)) == {"miscut": 2}
+    return chunks[at], {"miscut": 2}, "it ends too early: the event behind it has "
+
+
+def shift(split, stored):
+    """The last event of a chunk in the next one: as many chunks as before."""
+    chunks, at = chunks_of(split, stored)
+    rows, behind = rows_of(split, chunks[at]), rows_of(split, chunks[at + 1])
+    end = next(at for at in range(len(rows)) if event_of(rows[at]) == event_of(rows[-1]))
+    chunks[at : at + 2] = [packed(rows[:end], split.codec), packed(rows[end:] + behind, split.codec)]
+    return chunks[at], miscut(split, each(split, chunks)), "it ends too early: the event behind it has "
+
+
+def recode(split, stored):
+    """The same rows, compressed in another way."""
+    chunks, at = chunks_of(split, stored)
+    other = next(codec for codec in ("zstd", "lz4") if codec != split.codec)
+    chunks[at] = chunk_of(rows_of(split, chunks[at]), other)
+    assert chunks[at][HEADER][2] == CODECS.index(other)
+    return chunks[at], {"miscoded": 1}, f"it is compressed with {other}; the record says {split.codec}"
 
 
 def double(split, stored):
@@ -131,8 +188,10 @@ def overlap(split, stored):
     rows = rows_of(split, chunks[at]) + rows_of(split, chunks[at + 1])
     events = list(dict.fromkeys((row[TIME], row[ID]) for row in rows))
     halves = [[row for row in rows if (row[TIME], row[ID]) in events[half::2]] for half in (0, 1)]
-    chunks[at : at + 2] = sorted(map(chunk_of, halves), reverse=True)
-    return chunks[at + 1], {"unordered": 1, "damaged": 1}, "is not older than the oldest of the chunk before it"
+    halves.sort(key=lambda half: key(half[-1]), reverse=True)
+    chunks[at : at + 2] = [packed(half, split.codec) for half in halves]
+    cut = miscut(split, [*each(split, chunks[:at]), halves[0]], [halves[1], *each(split, chunks[at + 2 :])])
+    return chunks[at + 1], {"unordered": 1, "damaged": 1, **cut}, "is not older than the oldest of the chunk before it"
 
 
 def cut_event(split, stored):
@@ -140,8 +199,10 @@ def cut_event(split, stored):
     chunks, at = chunks_of(split, stored)
     rows = rows_of(split, chunks[at])
     end = next(at for at in range(1, len(rows)) if rows[at][:2] == rows[at - 1][:2])
-    chunks[at : at + 1] = [chunk_of(rows[:end]), chunk_of(rows[end:])]
-    return chunks[at + 1], {"damaged": 1}, "is not older than the oldest of the chunk before it"
+    chunks[at : at + 1] = [packed(rows[:end], split.codec), packed(rows[end:], split.codec)]
+    # What is left of the chunk is smaller, and ends where it did.
+    cut = miscut(split, [*each(split, chunks[:at]), rows[:end]], [rows[end:], *each(split, chunks[at + 2 :])])
+    return chunks[at + 1], {"damaged": 1, **cut}, "is not older than the oldest of the chunk before it"
 
 
 def misplace(split, stored):
@@ -151,7 +212,8 @@ def misplace(split, stored):
     other = next(bucket for bucket in stored if bucket != fullest(split))
     stored[other].append(chunks.pop(at))
     by_key(stored[other])
-    return None, {"misplaced": rows}, ""
+    cut = miscut(split, *(each(split, stored[bucket]) for bucket in (fullest(split), other)))
+    return None, {"misplaced": rows, **cut}, ""
 
 
 def plain_row(split, stored):
@@ -165,4 +227,5 @@ def plain_row(split, stored):
 EVERY = (
     remove, double, double_elsewhere, rename, rewrite, alter, alter_header, unknown(0, "mark"), unknown(1, "version"), unknown(2, "codec"),
     unknown(3, "flags"), empty, double_behind_damage, swap_bodies, swap, overlap, cut_event, misplace, plain_row,
+    merge, halve, shift, recode,
 )  # fmt: skip

@@ -3,6 +3,7 @@
 import pytest
 import tamper
 import tamper_chunks
+from braid_verify.verdict import CHUNK_COUNTS
 from generate import write_export
 from test_findings import COUNTS, expect
 
@@ -14,19 +15,19 @@ NUMBERS = pytest.mark.parametrize("number", [0, 1, 3], ids=["by_hash", "by_time"
 
 def reasons(split, chunk):
     """What is said of a chunk."""
-    kinds = [row for row in split["rows"] if row["kind"] == "damaged" and (row["event_time"], row["event_id"]) == (chunk[0], chunk[1])]
+    kinds = [row for row in split["rows"] if row["kind"] in CHUNK_COUNTS and (row["event_time"], row["event_id"]) == (chunk[0], chunk[1])]
     return "; ".join(row["reason"] for row in kinds)
 
 
 def counts(split):
-    return {kind: split[kind] for kind in (*COUNTS, "damaged") if split[kind]}
+    return {kind: split[kind] for kind in (*COUNTS, *CHUNK_COUNTS) if split[kind]}
 
 
 @pytest.mark.parametrize("codec", ["each split another", "one for all"])
 def test_sound_chunks_are_equal(tmp_path, verified, codec):
     write_export(tmp_path, 1200, 4 if codec == "each split another" else 1, **PACKED)
     code, report = verified(tmp_path)
-    assert (code, report["result"], report["damaged"]) == (0, "equal", 0)
+    assert (code, report["result"], [report[kind] for kind in CHUNK_COUNTS]) == (0, "equal", [0, 0, 0])
     for split in report["details"]:
         assert split["layout"] == "packed"
         assert split["digests"]["origin"] == split["digests"]["targets"] == split["digests"]["recorded"]
@@ -39,7 +40,7 @@ def test_one_spoiled_row_in_a_chunk(tmp_path, verified, way, side, number):
     spoiled = []
     write_export(tmp_path, 1600, 4, lambda split: split.number == number and spoiled.append(way(split, side)), **PACKED)
     code, report = verified(tmp_path)
-    assert (code, report["different"], report["damaged"]) == (8, 1, 0)
+    assert (code, report["different"], [report[kind] for kind in CHUNK_COUNTS]) == (8, 1, [0, 0, 0])
     expect(report["details"][number], *spoiled[0])
 
 

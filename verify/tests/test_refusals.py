@@ -7,6 +7,8 @@ import pyarrow.parquet
 import pytest
 from generate import described
 
+PACKED = {"layout": "packed", "chunk_bytes": 1500, "codec": "lz4"}
+
 
 @pytest.fixture
 def refused(run):
@@ -150,7 +152,11 @@ def test_another_number_of_splits(export, refused):
     ("fields", "words"),
     [
         ({"layout": "columns"}, "the layout 'columns'"),
-        ({"layout": "packed", "partitions": [{"event_bucket": 0, "rows": 1, "bytes": 9}]}, "does not say how many chunks"),
+        (PACKED | {"partitions": [{"event_bucket": 0, "rows": 1, "bytes": 9}]}, "does not say how many chunks"),
+        ({"layout": "packed", "codec": "lz4"}, "`chunk_bytes` or `codec` is missing; make a new export"),
+        ({"layout": "packed", "chunk_bytes": 9}, "`chunk_bytes` or `codec` is missing; make a new export"),
+        (PACKED | {"chunk_bytes": -1}, "`chunk_bytes` cannot be -1"),
+        (PACKED | {"codec": "brotli"}, "unknown codec 'brotli'; known are none, lz4, zstd"),
         ({"strategy": "round_robin"}, "unknown strategy 'round_robin'"),
         ({"hash_version": 2}, "unknown hash_version 2"),
         ({"digest_key": "00"}, "`digest_key` is not 64 hexadecimal digits"),

@@ -12,10 +12,11 @@ def test_a_table(tmp_path, run):
     assert code == 8
     lines = out.splitlines()
     head = lines[0].split()
-    assert " ".join(head) == "SPLIT STRATEGY LAYOUT TARGETS MATCHING MISSING PHANTOM MISPLACED UNORDERED DAMAGED DIGEST RESULT"
-    assert lines[1].split()[-7:] == ["1", "0", "0", "0", "0", "DIFFERENT", "DIFFERENT"]
+    counted = "MATCHING MISSING PHANTOM MISPLACED UNORDERED DAMAGED MISCUT MISCODED"
+    assert " ".join(head) == f"SPLIT STRATEGY LAYOUT TARGETS {counted} DIGEST RESULT"
+    assert lines[1].split()[-9:] == ["1", "0", "0", "0", "0", "0", "0", "DIFFERENT", "DIFFERENT"]
     # Every row is there and none was altered, so digests cannot tell: only placement can.
-    assert lines[2].split()[-7:] == ["0", "0", "1", "0", "0", "equal", "DIFFERENT"]
+    assert lines[2].split()[-9:] == ["0", "0", "1", "0", "0", "0", "0", "equal", "DIFFERENT"]
     assert len({line.rindex(word) for line, word in zip(lines[1:3], ("DIFFERENT", "DIFFERENT"))}) == 1
     missing, misplaced = spoiled[0][0], spoiled[1][0]
     assert f"missing    item {missing[2]!r} of event {missing[1]!r} at 2026-03-28T03:" in out

@@ -25,7 +25,8 @@ def check(**other):
     fields = {
         "id": "data_20260328/7/2/hot", "attempt": 1, "origin_table": "data_20260328",
         "target_table": "wide_data_20260328_0", "time_series_id": "hot", "time_bucket": 7, "event_bucket": 2,
-        "start_event_bucket": 32, "targets": 3, "layout": "rows", "strategy": "event_bucket", "boundaries": (),
+        "start_event_bucket": 32, "targets": 3, "layout": "rows", "chunk_bytes": None, "codec": None,
+        "strategy": "event_bucket", "boundaries": (),
         "slice_start": 1774656000 * 10**9, "seconds_per_bucket": 3600, "buckets_per_id": 4, "split_stride": 16,
         "covered_until": 1774684800 * 10**9, "digest_key": KEY, "digest": Digest(), "partitions": (), "stragglers": 0,
     }  # fmt: skip
