@@ -45,26 +45,67 @@ pub async fn both_orders_read_the_same_rows(fixture: Fixture) {
     }
 }
 
+/// Every row without its value from where `scan` begins, page by page.
+async fn walk_headers(fixture: &Fixture, mut scan: Scan) -> Vec<Row> {
+    let mut found = Vec::new();
+    loop {
+        let page = fixture.store.scan_headers(scan.clone()).await.expect("scan");
+        assert_eq!(page.bytes, page.rows.iter().map(|row| row.logical_bytes()).sum::<u64>());
+        assert!(page.rows.len() <= scan.rows_max, "{} rows, asked for {}", page.rows.len(), scan.rows_max);
+        found.extend(page.rows.to_vec());
+        if !page.more {
+            return found;
+        }
+        scan.from = Bound::Excluded(page.rows.last().expect("some before more").key);
+    }
+}
+
+/// Asserts that pages of these limits give `rows`, with values and without, in both directions.
+async fn assert_walks(fixture: &Fixture, scan: &Scan, rows: &[Row]) {
+    for order in BOTH {
+        let (scan, mut rows) = (Scan { order, ..scan.clone() }, rows.to_vec());
+        rows.sort_by(|a, b| order.compare(&a.key, &b.key));
+        let of = format!("{order:?} {} {}", scan.rows_max, scan.bytes_max);
+        assert_eq!(fixture.walk(scan.clone()).await, rows, "{of}");
+        rows.iter_mut().for_each(|row| row.value = Bytes::new());
+        assert_eq!(walk_headers(fixture, scan).await, rows, "{of}");
+    }
+}
+
 /// A scan of headers gives the same rows in the same order, each with an empty value, and goes on like any other.
 pub async fn headers_are_the_same_rows_without_values(fixture: Fixture) {
     let (scan, rows) = grid(&fixture).await;
-    for order in BOTH {
-        let mut expected: Vec<Row> =
-            rows.iter().map(|row| Row { value: Bytes::new(), ..row.clone() }).collect();
-        expected.sort_by(|a, b| order.compare(&a.key, &b.key));
-        let (mut found, mut from) = (Vec::new(), Bound::Unbounded);
-        loop {
-            let asked = Scan { order, from, rows_max: 7, ..scan.clone() };
-            let page = fixture.store.scan_headers(asked).await.expect("scan");
-            assert_eq!(page.bytes, page.rows.iter().map(|row| row.logical_bytes()).sum::<u64>());
-            found.extend(page.rows.to_vec());
-            from = Bound::Excluded(found.last().expect("some").key.clone());
-            if !page.more {
-                break;
-            }
-        }
-        assert_eq!(found, expected, "{order:?}");
+    assert_walks(&fixture, &Scan { rows_max: 7, ..scan }, &rows).await;
+}
+
+/// Rows without item key, which no client can write and chunks are, are read like all, with values and without: by pages of any
+/// size and weight, among other rows, where one write replaced another and where two had the same time.
+pub async fn rows_without_an_item_key_are_read_like_all(fixture: Fixture) {
+    let (table, at) = (fixture.made(1).await, partition("s"));
+    let packed = |time: i64, write_time, value: String| {
+        let item_key = ItemKey::from_stored(Bytes::new());
+        let (key, metadata) =
+            (RowKey { item_key, ..key(time, "e", "i") }, Bytes::from(format!("header {time}")));
+        Row { key, write_time, metadata, value: value.into() }
+    };
+    let mut rows: Vec<Row> =
+        (0..8_u8).map(|n| packed(n.into(), 9, "v".repeat(usize::from(n) * 40))).collect();
+    let older =
+        [packed(1, 8, "older and longer than the later one".repeat(9)), packed(6, 8, "older".to_owned())];
+    let tied = [packed(2, 9, "u".repeat(900)), packed(5, 9, String::new())];
+    rows.extend([0, 3, 4, 7].map(|time| row(time, "e", "i", "beside")));
+    rows.extend([2, 3].map(|time| row(time, "f", "i", "between")));
+    for part in [&older[..], &rows, &tied] {
+        fixture.write(&table, &at, part).await;
     }
+    for rows_max in [1, 2, 5, rows.len(), rows.len() + 1] {
+        assert_walks(&fixture, &Scan { rows_max, ..scan(&table, &at) }, &rows).await;
+    }
+    for bytes_max in [1, 30, 150, 400, 5_000] {
+        assert_walks(&fixture, &Scan { bytes_max, ..scan(&table, &at) }, &rows).await;
+    }
+    let sizes = fixture.measure(&table).await.sizes;
+    assert_eq!((sizes.count(), sizes.sum()), (1, rows.iter().map(Row::logical_bytes).sum::<u64>()));
 }
 
 /// A partition that was never written is empty.

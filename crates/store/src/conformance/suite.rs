@@ -91,6 +91,7 @@ macro_rules! conformance_suite {
             scan {
                 both_orders_read_the_same_rows,
                 headers_are_the_same_rows_without_values,
+                rows_without_an_item_key_are_read_like_all,
                 an_unwritten_partition_is_empty,
                 intervals_hold_their_start_and_not_their_end,
                 intervals_may_reach_beyond_all_times,
