@@ -53,7 +53,7 @@ pub(crate) struct Write {
 pub(crate) struct Removal {
     pub(crate) table: Arc<Table>,
     pub(crate) prefix: Vec<u8>,
-    /// Every version of every row.
+    /// Every version of every row, with its body.
     pub(crate) keys: Vec<Bytes>,
     /// Whether the partition has no rows after this: then it is synced, and the counter goes too.
     pub(crate) last: bool,

@@ -1,7 +1,8 @@
 //! Deleting a partition: its keys are read in steps, and the committer removes those of a step as it writes rows.
 //!
 //! The memory of a step is limited, whatever the partition holds. A crash between two steps leaves a part of the rows;
-//! deleting again removes it. Only the last step is synced, and all before it with it.
+//! deleting again removes it. Only the last step is synced, and all before it with it. Where the value of a row lies apart, its body
+//! goes in the step of the row, and a step is one batch of the engine: no crash leaves one without the other.
 
 use std::sync::Arc;
 
@@ -13,10 +14,10 @@ use crate::EmbeddedStore;
 use crate::cancel::Cancelled;
 use crate::change::{Change, Removal};
 use crate::engine::read_failed;
-use crate::keys::partition;
+use crate::keys::{body, partition, row};
 use crate::tables::Table;
 
-/// Versions of rows that one step removes.
+/// No further key once one step has so many.
 const STEP_KEYS_MAX: usize = 4_096;
 /// No further key once those of a step have so many bytes.
 const STEP_BYTES_MAX: usize = 1 << 20;
@@ -28,6 +29,13 @@ struct Step {
     bytes: usize,
     /// Whether keys may follow: a limit ended the step.
     more: bool,
+}
+
+impl Step {
+    fn add(&mut self, key: Bytes) {
+        self.bytes += key.len();
+        self.keys.push(key);
+    }
 }
 
 /// Reads the keys of the partition with `prefix` from `from` on until a limit is reached.
@@ -48,9 +56,13 @@ fn step(
         }
         cancelled.check()?;
         let key = entry.key().map_err(read_failed)?;
-        step.bytes += key.len();
+        // Before its row: the last key of a step is that of a row, behind which the next one begins.
+        if row::has_body(&key) {
+            body::encode_key(&key, &mut copies);
+            step.add(copies.split().freeze());
+        }
         copies.extend_from_slice(&key);
-        step.keys.push(copies.split().freeze());
+        step.add(copies.split().freeze());
     }
     Ok(step)
 }

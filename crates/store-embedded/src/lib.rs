@@ -6,9 +6,10 @@
 //! a snapshot, so they never see part of a batch.
 //!
 //! Reading order: [`EmbeddedStore`] (`store`), `open`, `directory` and `journal` (opening), `change`, `committer`,
-//! `group` and `delete` (changes), `tables`, `counters` and `memtables` (what a table keeps), `scan`, `enumerate`, `measure` (reads),
+//! `group` and `delete` (changes), `tables`, `counters` and `memtables` (what a table keeps), `scan`, `bodies`, `enumerate`, `measure` (reads),
 //! `keys` (everything on disk). The engine is fjall; its types do not leave this crate.
 
+mod bodies;
 mod cancel;
 mod change;
 mod committer;

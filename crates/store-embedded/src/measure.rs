@@ -1,19 +1,20 @@
-//! Sizes of partitions: estimated from counters at any time, exact by one scan.
+//! Sizes of partitions: estimated from counters at any time, exact by one scan, which reads no value that lies apart.
 
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
 use bytes::Bytes;
-use fjall::{Database, Readable};
-use model::{RowsBuilder, SizeHistogram};
+use fjall::{Database, Readable, UserValue};
+use model::{Row, RowView, RowsBuilder, SizeHistogram};
 use store::{Histogram, HistogramSource, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::bodies;
 use crate::cancel::Cancelled;
 use crate::engine::read_failed;
 use crate::keys::counter::{self, COUNTERS_END, COUNTERS_START, SLACK};
 use crate::keys::partition::{self, ROWS_END};
-use crate::keys::row::Unescaped;
+use crate::keys::row::{Unescaped, Version};
 use crate::keys::text::cut_short;
 use crate::keys::{kept, row};
 use crate::tables::Table;
@@ -50,14 +51,19 @@ pub(crate) fn known(database: &Database, table: &Table) -> Result<Histogram> {
 
 /// Measures every partition of the table by reading it once.
 pub(crate) fn exact(database: &Database, table: &Table, cancelled: &Cancelled) -> Result<SizeHistogram> {
-    let mut measured = Measured::default();
-    let rows = database.snapshot().range(&table.keyspace, Vec::new()..ROWS_END.to_vec());
+    let snapshot = database.snapshot();
+    let (mut measured, mut unescaped) = (Measured::default(), Unescaped::default());
+    let rows = snapshot.range(&table.keyspace, Vec::new()..ROWS_END.to_vec());
     for (count, entry) in rows.enumerate() {
         if count % ROWS_PER_CHECK == 0 {
             cancelled.check()?;
         }
         let (key, value) = entry.into_inner().map_err(read_failed)?;
-        measured.add(&key.into(), &value.into())?;
+        let prefix_length = partition::prefix_length(&key)?;
+        let version = row::decode(prefix_length, &key, &value, &mut unescaped).ok_or_else(cut_short)?;
+        measured.add(&key.clone().into(), prefix_length, version, |row_key| {
+            bodies::one(&snapshot, table, row_key)
+        })?;
     }
     Ok(measured.finish())
 }
@@ -69,21 +75,33 @@ struct Measured {
     prefix: Bytes,
     /// Bytes of its rows but the last.
     bytes: u64,
-    /// The last row, whose further versions may still come.
+    /// The last row, whose further versions may still come; without its value where that lies apart.
     last: RowsBuilder,
-    unescaped: Unescaped,
+    apart: Option<Apart>,
+}
+
+/// A value that lies apart: its head says how long it is, so it need not be read.
+struct Apart {
+    row_key: Bytes,
+    bytes: u32,
 }
 
 impl Measured {
-    fn add(&mut self, key: &Bytes, value: &Bytes) -> Result<()> {
-        let prefix_length = partition::prefix_length(key)?;
-        let version = row::decode(prefix_length, key, value, &mut self.unescaped).ok_or_else(cut_short)?;
+    /// Takes one version of one row. `fetch` reads the body of the row under a key.
+    fn add(
+        &mut self,
+        key: &Bytes,
+        prefix_length: usize,
+        version: Version<'_>,
+        fetch: impl Fn(&[u8]) -> Result<UserValue>,
+    ) -> Result<()> {
+        let Version { row, body_bytes } = version;
+        let apart = body_bytes.map(|bytes| Apart { row_key: key.clone(), bytes });
         let same_partition = key.get(..prefix_length) == Some(self.prefix.as_ref());
-        if same_partition && self.last.last_is(&version) {
-            self.last.merge_into_last(version);
-            return Ok(());
+        if same_partition && self.last.last_is(&row) {
+            return self.merge(row, apart, fetch);
         }
-        self.bytes += self.last.logical_bytes();
+        self.bytes += self.last_bytes();
         self.last.clear();
         if !same_partition {
             if !self.prefix.is_empty() {
@@ -92,13 +110,45 @@ impl Measured {
             self.bytes = 0;
             self.prefix = key.slice(..prefix_length);
         }
-        self.last.push(version);
+        self.last.push(row);
+        self.apart = apart;
         Ok(())
+    }
+
+    /// Merges a further version of the last row into it. Versions come in the order of their write times, so this one replaces the
+    /// last; only where both have the same does the greater value stay, and has to be looked at.
+    fn merge(
+        &mut self,
+        row: RowView<'_>,
+        apart: Option<Apart>,
+        fetch: impl Fn(&[u8]) -> Result<UserValue>,
+    ) -> Result<()> {
+        let last = self.last.view(0).filter(|last| last.write_time == row.write_time);
+        let (Some(last), true) = (last, apart.is_some() || self.apart.is_some()) else {
+            self.last.merge_into_last(row);
+            self.apart = apart;
+            return Ok(());
+        };
+        let whole = |row: RowView<'_>, apart: Option<Apart>| -> Result<Row> {
+            let mut row = row.to_row();
+            if let Some(apart) = apart {
+                row.value = Bytes::copy_from_slice(bodies::value(&fetch(&apart.row_key)?, apart.bytes)?);
+            }
+            Ok(row)
+        };
+        let merged = whole(last, self.apart.take())?.merge(whole(row, apart)?);
+        self.last.clear();
+        self.last.push(merged.view());
+        Ok(())
+    }
+
+    fn last_bytes(&self) -> u64 {
+        self.last.logical_bytes() + self.apart.as_ref().map_or(0, |apart| u64::from(apart.bytes))
     }
 
     fn finish(mut self) -> SizeHistogram {
         if !self.prefix.is_empty() {
-            self.sizes.record(self.bytes + self.last.logical_bytes());
+            self.sizes.record(self.bytes + self.last_bytes());
         }
         self.sizes
     }

@@ -1,4 +1,5 @@
-//! Reading the rows of one partition, in either direction, merging the versions of a row.
+//! Reading the rows of one partition, in either direction, merging the versions of a row. Values that lie apart are fetched only
+//! where values are asked for.
 
 use std::ops::Bound;
 
@@ -6,9 +7,10 @@ use fjall::{Database, Guard, Readable};
 use model::{Order, RowsBuilder};
 use store::{Result, Scan, ScanPage};
 
+use crate::bodies::{self, Bodies};
 use crate::cancel::Cancelled;
 use crate::engine::read_failed;
-use crate::keys::row::Unescaped;
+use crate::keys::row::{Unescaped, Version};
 use crate::keys::text::cut_short;
 use crate::keys::{partition, row};
 use crate::tables::Table;
@@ -42,8 +44,12 @@ pub(crate) fn scan(
     if from >= to {
         return Ok(ScanPage::default());
     }
-    let mut entries = database.snapshot().range(&table.keyspace, from..to);
-    let mut page = Page::new(scan, columns, prefix.len());
+    // Heads and bodies from one snapshot: whoever sees the one sees the other.
+    let snapshot = database.snapshot();
+    let mut entries = snapshot.range(&table.keyspace, from.as_slice()..to.as_slice());
+    let bodies =
+        Bodies { snapshot: &snapshot, table, order: scan.order, rows: (from, to), cancelled, entries: None };
+    let mut page = Page::new(scan, columns, prefix.len(), bodies);
     loop {
         let entry = match scan.order {
             Order::OldestFirst => entries.next(),
@@ -78,17 +84,19 @@ struct Page<'a> {
     scan: &'a Scan,
     columns: Columns,
     prefix_length: usize,
+    bodies: Bodies<'a>,
     rows: RowsBuilder,
     unescaped: Unescaped,
 }
 
 impl<'a> Page<'a> {
-    fn new(scan: &'a Scan, columns: Columns, prefix_length: usize) -> Self {
+    fn new(scan: &'a Scan, columns: Columns, prefix_length: usize, bodies: Bodies<'a>) -> Self {
         let bytes = usize::try_from(scan.bytes_max).unwrap_or(usize::MAX).min(FIRST_BYTES) + LAST_ROW_BYTES;
         Self {
             scan,
             columns,
             prefix_length,
+            bodies,
             rows: RowsBuilder::with_capacity(bytes, scan.rows_max.min(FIRST_ROWS)),
             unescaped: Unescaped::default(),
         }
@@ -99,14 +107,22 @@ impl<'a> Page<'a> {
         let (key, value) = entry.into_inner().map_err(read_failed)?;
         let full = self.is_full();
         let version = row::decode(self.prefix_length, &key, &value, &mut self.unescaped);
-        let mut version = version.ok_or_else(cut_short)?;
-        if self.columns == Columns::Headers {
-            version.value = &[];
-        }
-        if self.rows.last_is(&version) {
-            self.rows.merge_into_last(version);
-        } else if full {
+        let Version { row: mut version, body_bytes } = version.ok_or_else(cut_short)?;
+        let again = self.rows.last_is(&version);
+        if full && !again {
             return Ok(false);
+        }
+        let body;
+        match (self.columns, body_bytes) {
+            (Columns::Headers, _) => version.value = &[],
+            (Columns::All, Some(bytes)) => {
+                body = self.bodies.of(&key)?;
+                version.value = bodies::value(&body, bytes)?;
+            }
+            (Columns::All, None) => {}
+        }
+        if again {
+            self.rows.merge_into_last(version);
         } else {
             self.rows.push(version);
         }

@@ -1,11 +1,11 @@
 //! Golden bytes of every persisted record: what is on disks out there must decode for ever.
 
 use bytes::Bytes;
-use model::{EventId, ItemKey, PartitionKey, Row, RowKey, SeriesId, SizeHistogram, Timestamp};
+use model::{EventId, ItemKey, PartitionKey, Row, RowKey, RowView, SeriesId, SizeHistogram, Timestamp};
 use store::{MetaKey, MetaVersion};
 
 use super::sync_mark::SyncMark;
-use super::{counter, format, kept, meta, partition, row, sync_mark};
+use super::{body, counter, format, kept, meta, partition, row, sync_mark};
 
 const GOLDEN: &str = include_str!("../../golden/records.txt");
 
@@ -25,6 +25,13 @@ fn rows() -> [Row; 2] {
         metadata: Bytes::from_static(metadata),
     };
     [row("event-1", b""), row("nul\0id", b"meta")]
+}
+
+/// A row whose value lies apart.
+fn packed() -> Row {
+    let [_, row] = rows();
+    let event_id = EventId::new("chunk").unwrap();
+    Row { key: RowKey { event_id, item_key: ItemKey::from_stored(Bytes::new()), ..row.key }, ..row }
 }
 
 fn rendered() -> String {
@@ -48,6 +55,9 @@ fn rendered() -> String {
     line("meta", &meta::key(&address), &meta::encode(MetaVersion(5), b"record"));
     line("sync-mark", sync_mark::KEY, &SyncMark { group: 9, synced: 8 }.encode());
     line("format-file", format::FILE.as_bytes(), format::encode().as_bytes());
+    for (name, (key, value)) in ["row-head", "row-body"].iter().zip(row::encode_all(&prefix, &[packed()])) {
+        line(name, &key, &value);
+    }
     lines.join("\n") + "\n"
 }
 
@@ -71,8 +81,14 @@ fn old_records_still_read() {
     for (name, expected) in ["row-plain", "row-metadata"].iter().zip(rows()) {
         let (key, value) = (field(name, 1), field(name, 2));
         let mut unescaped = row::Unescaped::default();
-        assert_eq!(row::decode(prefix.len(), &key, &value, &mut unescaped).unwrap().to_row(), expected);
+        assert_eq!(row::decode(prefix.len(), &key, &value, &mut unescaped).unwrap().row.to_row(), expected);
     }
+    let (key, head, stored) = (field("row-head", 1), field("row-head", 2), field("row-body", 2));
+    let mut unescaped = row::Unescaped::default();
+    let version = row::decode(prefix.len(), &key, &head, &mut unescaped).unwrap();
+    assert_eq!(body::row_key(&field("row-body", 1)), Some(key.as_ref()));
+    let value = body::decode(&stored, version.body_bytes.unwrap()).unwrap();
+    assert_eq!(RowView { value, ..version.row }.to_row(), packed());
     assert_eq!(counter::decode(&field("counter", 2)).unwrap(), 131_072);
     assert_eq!(SizeHistogram::decode(&field("kept-histogram", 2)).unwrap().count(), 4);
     assert_eq!(meta::decode(&field("meta", 1), &field("meta", 2)).unwrap().version, MetaVersion(5));
