@@ -1,5 +1,7 @@
-//! Deletions cut short by a crash: whole steps of the rows are left, all else is as it was, and deleting again finishes.
+//! Deletions cut short by a crash: whole steps of the rows are left, each with its body where that lies apart, all else is as it
+//! was, and deleting again finishes.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -21,7 +23,12 @@ fn rows(count: usize) -> Vec<Row> {
         key: RowKey {
             event_time: Timestamp::from_nanos(i64::try_from(number).unwrap()).unwrap(),
             event_id: EventId::new("event").unwrap(),
-            item_key: ItemKey::new("item").unwrap(),
+            // Every other one as chunks have it: then the value lies apart.
+            item_key: ItemKey::from_stored(Bytes::from_static(if number.is_multiple_of(2) {
+                b"item"
+            } else {
+                b""
+            })),
         },
         write_time: 1,
         value: Bytes::from_static(b"value"),
@@ -45,6 +52,17 @@ async fn left(store: &EmbeddedStore) -> Vec<Row> {
         assert_eq!(read_all(store, &table, &neighbour).await.unwrap(), rows(10));
     }
     read_all(store, &table, &place(7)).await.unwrap()
+}
+
+/// How many bodies a closed store has, each of which has its head.
+fn bodies(directory: &Path) -> usize {
+    let engine = fjall::Database::builder(directory.join("engine")).open().unwrap();
+    let name = workload::table("delete").to_string();
+    let table = engine.keyspace(&name, fjall::KeyspaceCreateOptions::default).unwrap();
+    let keys: BTreeSet<Vec<u8>> = table.iter().map(|entry| entry.key().unwrap().to_vec()).collect();
+    let bodies: Vec<&[u8]> = keys.iter().filter_map(|key| key.strip_prefix(&[0xF3])).collect();
+    assert!(bodies.iter().all(|row| keys.contains(*row)), "a body without its head");
+    bodies.len()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,10 +95,15 @@ async fn a_deletion_may_be_cut_anywhere_and_the_next_one_finishes_it() {
         assert_eq!(found, rows(ROWS)[ROWS - found.len()..], "cut at {cut}");
         assert!(case > 0 || found.is_empty(), "what was acknowledged came back");
         in_part += usize::from(!found.is_empty() && found.len() < ROWS);
+        store.close().await;
+        // Every other row has one, also of the ten in each of the neighbours.
+        assert_eq!(bodies(&directory), found.len().div_ceil(2) + 10, "cut at {cut}");
 
+        let store = open(&directory).await;
         store.delete_partition(&table, &place(7), Consistency::default()).await.unwrap();
         assert_eq!(left(&store).await, []);
         store.close().await;
+        assert_eq!(bodies(&directory), 10, "cut at {cut}");
         assert_eq!(left(&open(&directory).await).await, [], "cut at {cut}");
     }
     assert!(in_part > 0, "no cut lay between two steps");

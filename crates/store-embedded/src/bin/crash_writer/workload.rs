@@ -58,11 +58,16 @@ pub(crate) fn batch(seed: u64, life: u64, writer: u64, batch: u64) -> PartitionB
                 key: RowKey {
                     event_time,
                     event_id: event_id.clone(),
-                    item_key: ItemKey::new(format!("item-{item}")).expect("a legal key"),
+                    item_key: if item == 0 {
+                        // As chunks have it: then the value lies apart.
+                        ItemKey::from_stored(Bytes::new())
+                    } else {
+                        ItemKey::new(format!("item-{item}")).expect("a legal key")
+                    },
                 },
                 write_time: random.i64(1..1_000_000),
                 value: Bytes::from(value),
-                metadata: Bytes::from(if item == 0 { "" } else { "unit=ms" }),
+                metadata: Bytes::from(if item == 1 { "" } else { "unit=ms" }),
             });
         }
     }
