@@ -138,7 +138,7 @@ bench: ## measure (QUICK=1 for a short run)
 	@$(if $(QUICK),QUICK=$(QUICK)) cargo run --release -p bench
 
 BENCH_CASSANDRA = cassandra-write cassandra-drain cassandra-read cassandra-wide cassandra-split cassandra-split-read \
-	cassandra-packed cassandra-hot
+	cassandra-packed cassandra-packed-large cassandra-packed-others cassandra-hot
 
 bench-cassandra: ## measure over a real Cassandra, beside its driver (QUICK=1 for a short run)
 	@dev/needs $(CASSANDRA_NEEDS)

@@ -93,7 +93,7 @@ mod tests {
             "run ingest scan grpc-ingest first-page drain search count fairness partial split split-fairness filter \
              route-cost shadow split-read published packed-chunk packed-embedded checks metadata-load plan cassandra-write \
              cassandra-drain cassandra-read cassandra-wide cassandra-split cassandra-split-read cassandra-packed \
-             cassandra-hot start json=false",
+             cassandra-packed-large cassandra-packed-others cassandra-hot start json=false",
         );
         check(&["scan", "--json"], "run scan json=true");
         check(&["scan", "ingest"], "run scan ingest json=false");
@@ -104,43 +104,46 @@ mod tests {
             "`scam` is neither a question nor an option; questions: ingest, scan, grpc-ingest, first-page, drain, \
              search, count, fairness, partial, split, split-fairness, filter, route-cost, shadow, split-read, published, \
              packed-chunk, packed-embedded, checks, metadata-load, plan, cassandra-write, cassandra-drain, cassandra-read, \
-             cassandra-wide, cassandra-split, cassandra-split-read, cassandra-packed, cassandra-hot, start; try --help",
+             cassandra-wide, cassandra-split, cassandra-split-read, cassandra-packed, cassandra-packed-large, \
+             cassandra-packed-others, cassandra-hot, start; try --help",
         );
     }
 
     #[test]
     fn the_list_has_one_line_a_question() {
         let expect = "\
-ingest                durable ingest through the embedded store, against group commit on fjall by hand
-scan                  reading a wide partition through the embedded store, against fjall's iterator
-grpc-ingest           durable ingest through gRPC, against the embedded store called directly
-first-page            the first page of a small partition through gRPC, against the store's scan of the same rows
-drain                 reading a wide partition through gRPC, by pages and as a stream, against the store's scan
-search                a search that 1 of 10,000 events of a wide partition matches, against reading it by pages
-count                 counting a wide partition through gRPC, against the store's scan
-fairness              the first page of a small partition while a wide one is drained, against the same when nothing else runs
-partial               partial answers of 16 wide reads at the same time, against the time limit that they were asked with
-split                 splitting a wide partition of the embedded store, against reading it and writing it back
-split-fairness        the first page of a small partition while a wide one is split, against the same when nothing else runs
-filter                a look into the filter of a slice with many splits, against reads that need none
-route-cost            small reads of what is not split with reads on, against the same with reads off
-shadow                pages of a split series in mode shadow, against the same in mode off
-split-read            reads of a wide partition of the embedded store from the targets of its split, against its origin
-published             8 readers of a split partition of 500 MB by pages of 1,000 through gRPC, against its origin
-packed-chunk          packing rows into chunks and unpacking them, by codec and kind of event, against copying the rows
-packed-embedded       reads of a wide partition of the embedded store from packed targets, against targets of rows and its origin
-checks                what the checks of lease, closed time and window cost: every check done twice, against once
-metadata-load         reads and writes of the metadata by 1,000 servers with 5,000 namespaces, idle and with a change a second
-plan                  a plan for a namespace from 128 worlds, from the most that can be asked for, and from one
-cassandra-write       ingest over Cassandra through gRPC, against the driver that sends the same batches
-cassandra-drain       reading a series over Cassandra through gRPC, by pages and as a stream, against the driver
-cassandra-read        ten events of one partition over Cassandra through gRPC, against the driver's select
-cassandra-wide        a partition of 500 MB over Cassandra by pages of 1,000 events: memory, the slowest page and store call
-cassandra-split       splitting a wide partition of Cassandra, against reading it and writing it back
-cassandra-split-read  reads of wide partitions of Cassandra from the targets of their splits, against their origins
-cassandra-packed      reads of wide partitions of Cassandra from packed targets, against the driver on the partition and targets of rows
-cassandra-hot         pages of a wide partition on one hot node of three, at more than it can give, from packed targets, against the partition
-start                 braid serve until it is ready on an empty directory, braid --version, and the size of the binary
+ingest                   durable ingest through the embedded store, against group commit on fjall by hand
+scan                     reading a wide partition through the embedded store, against fjall's iterator
+grpc-ingest              durable ingest through gRPC, against the embedded store called directly
+first-page               the first page of a small partition through gRPC, against the store's scan of the same rows
+drain                    reading a wide partition through gRPC, by pages and as a stream, against the store's scan
+search                   a search that 1 of 10,000 events of a wide partition matches, against reading it by pages
+count                    counting a wide partition through gRPC, against the store's scan
+fairness                 the first page of a small partition while a wide one is drained, against the same when nothing else runs
+partial                  partial answers of 16 wide reads at the same time, against the time limit that they were asked with
+split                    splitting a wide partition of the embedded store, against reading it and writing it back
+split-fairness           the first page of a small partition while a wide one is split, against the same when nothing else runs
+filter                   a look into the filter of a slice with many splits, against reads that need none
+route-cost               small reads of what is not split with reads on, against the same with reads off
+shadow                   pages of a split series in mode shadow, against the same in mode off
+split-read               reads of a wide partition of the embedded store from the targets of its split, against its origin
+published                8 readers of a split partition of 500 MB by pages of 1,000 through gRPC, against its origin
+packed-chunk             packing rows into chunks and unpacking them, by codec and kind of event, against copying the rows
+packed-embedded          reads of a wide partition of the embedded store from packed targets, against targets of rows and its origin
+checks                   what the checks of lease, closed time and window cost: every check done twice, against once
+metadata-load            reads and writes of the metadata by 1,000 servers with 5,000 namespaces, idle and with a change a second
+plan                     a plan for a namespace from 128 worlds, from the most that can be asked for, and from one
+cassandra-write          ingest over Cassandra through gRPC, against the driver that sends the same batches
+cassandra-drain          reading a series over Cassandra through gRPC, by pages and as a stream, against the driver
+cassandra-read           ten events of one partition over Cassandra through gRPC, against the driver's select
+cassandra-wide           a partition of 500 MB over Cassandra by pages of 1,000 events: memory, the slowest page and store call
+cassandra-split          splitting a wide partition of Cassandra, against reading it and writing it back
+cassandra-split-read     reads of wide partitions of Cassandra from the targets of their splits, against their origins
+cassandra-packed         reads of wide partitions of Cassandra from packed targets, against the driver on the partition and targets of rows
+cassandra-packed-large   the same with events of 1.1 KB
+cassandra-packed-others  the same with events that gain little, of 4 KB and of random bytes, of which nothing is wanted
+cassandra-hot            pages of a wide partition on one hot node of three, at more than it can give, from packed targets, against the partition
+start                    braid serve until it is ready on an empty directory, braid --version, and the size of the binary
 ";
         assert_eq!(list(), expect);
     }

@@ -26,10 +26,20 @@ use crate::served::{Page, Served, Way, cpu_of};
 use crate::splitting::{open, without_throttle};
 use crate::{progress, wire};
 
-pub(crate) const QUESTION: Question = Question {
+pub(crate) const SMALL: Question = Question {
     name: "cassandra-packed",
     asks: "reads of wide partitions of Cassandra from packed targets, against the driver on the partition and targets of rows",
-    answer: |setting| beside(QUESTION.name, Unit::Bytes, || answer(setting)),
+    answer: |setting| beside(SMALL.name, Unit::Bytes, || wanted(setting, SMALL.name, &WANTED_SMALL)),
+};
+pub(crate) const LARGE: Question = Question {
+    name: "cassandra-packed-large",
+    asks: "the same with events of 1.1 KB",
+    answer: |setting| beside(LARGE.name, Unit::Bytes, || wanted(setting, LARGE.name, &WANTED_LARGE)),
+};
+pub(crate) const OTHERS: Question = Question {
+    name: "cassandra-packed-others",
+    asks: "the same with events that gain little, of 4 KB and of random bytes, of which nothing is wanted",
+    answer: |setting| beside(OTHERS.name, Unit::Bytes, || others(setting, OTHERS.name)),
 };
 
 const BYTES: u64 = 500_000_000;
@@ -59,59 +69,65 @@ struct Wanted {
     build: f64,
 }
 
-const WANTED: [Wanted; 2] = [
-    Wanted {
-        kind: Kind::Small,
-        look: 10.0,
-        look_ranges: 6.0,
-        stream_ranges: 2.5,
-        pages: 1.8,
-        pages_p99: 0.5,
-        count: 70.0,
-        disk: 0.55,
-        build: 0.6,
-    },
-    Wanted {
-        kind: Kind::Large,
-        look: 3.0,
-        look_ranges: 1.5,
-        stream_ranges: 1.2,
-        pages: 0.9,
-        pages_p99: 1.0,
-        count: 20.0,
-        disk: 0.72,
-        build: 0.75,
-    },
-];
+const WANTED_SMALL: Wanted = Wanted {
+    kind: Kind::Small,
+    look: 10.0,
+    look_ranges: 6.0,
+    stream_ranges: 2.5,
+    pages: 1.8,
+    pages_p99: 0.5,
+    count: 70.0,
+    disk: 0.55,
+    build: 0.6,
+};
+const WANTED_LARGE: Wanted = Wanted {
+    kind: Kind::Large,
+    look: 3.0,
+    look_ranges: 1.5,
+    stream_ranges: 1.2,
+    pages: 0.9,
+    pages_p99: 1.0,
+    count: 20.0,
+    disk: 0.72,
+    build: 0.75,
+};
 const SHOWN: [(Kind, &str); 2] = [(Kind::Huge, "huge"), (Kind::Noise, "noise")];
 
-fn answer(setting: &Setting) -> Result<Answer> {
-    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+fn wanted(setting: &Setting, name: &'static str, wanted: &Wanted) -> Result<Answer> {
+    let runtime = runtime()?;
+    let measured = Home::with(setting, |home| of_kind(setting, (home, name), &runtime, wanted.kind, BYTES))?;
+    let (built, build) = Home::with(setting, |home| built(setting, (home, name), &runtime, wanted))?;
+    let mut goals = wanted.goals(&measured);
+    goals.push(build);
+    let runs = measured.runs.into_iter().chain(built).collect();
+    Ok(explained(Answer::new(name, Unit::Bytes, runs, &goals)?.note(measured.note)))
+}
+
+fn others(setting: &Setting, name: &'static str) -> Result<Answer> {
+    let runtime = runtime()?;
     let (mut runs, mut goals, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    for wanted in &WANTED {
-        let measured = Home::with(setting, |home| of_kind(setting, home, &runtime, wanted.kind, BYTES))?;
-        goals.extend(wanted.goals(&measured));
-        runs.extend(measured.runs);
-        notes.push(measured.note);
-        let built = Home::with(setting, |home| built(setting, home, &runtime, wanted))?;
-        goals.push(built.1);
-        runs.extend(built.0);
-    }
-    for (kind, name) in SHOWN {
-        let measured = Home::with(setting, |home| of_kind(setting, home, &runtime, kind, BYTES_SHOWN))?;
+    for (kind, namespace) in SHOWN {
+        let measured =
+            Home::with(setting, |home| of_kind(setting, (home, name), &runtime, kind, BYTES_SHOWN))?;
         goals.extend(shown(&measured));
         runs.extend(measured.runs);
         notes.push(measured.note);
-        notes.push(Home::with(setting, |home| chosen(home, &runtime, kind, name))?);
+        notes.push(Home::with(setting, |home| chosen(home, &runtime, kind, namespace))?);
     }
-    let answer = Answer::new(QUESTION.name, Unit::Bytes, runs, &goals)?;
-    Ok(notes
-        .into_iter()
-        .fold(answer, Answer::note)
+    let answer = Answer::new(name, Unit::Bytes, runs, &goals)?;
+    Ok(explained(notes.into_iter().fold(answer, Answer::note)))
+}
+
+fn runtime() -> Result<Runtime> {
+    Ok(Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
+}
+
+fn explained(answer: Answer) -> Answer {
+    answer
         .note("bytes are logical on all sides, so ratios of MB/s are ratios of requests/s; the moonshot for pages is 2.5")
         .note("CPU: of the server or the driver's process, and of the node; the client's apart")
         .note("look: the driver decodes every row; a server searches for what no event has, through gRPC")
-        .note("pages: not decoded on any side; stream: decoded, or not; one node, on the same cores"))
+        .note("pages: not decoded on any side; stream: decoded, or not; one node, on the same cores")
 }
 
 fn connect(home: &Home, runtime: &Runtime) -> Result<Arc<dyn Store>> {
@@ -136,7 +152,13 @@ struct Measured {
 }
 
 /// Writes one kind, splits it both ways, and reads it in every way.
-fn of_kind(setting: &Setting, home: &Home, runtime: &Runtime, kind: Kind, bytes: u64) -> Result<Measured> {
+fn of_kind(
+    setting: &Setting,
+    (home, name): (&Home, &'static str),
+    runtime: &Runtime,
+    kind: Kind,
+    bytes: u64,
+) -> Result<Measured> {
     let data = Data { kind, bytes: setting.size(bytes, BYTES_QUICK), small_series: 0 };
     let store = connect(home, runtime)?;
     let [rows, chunks] = runtime.block_on(async {
@@ -156,7 +178,7 @@ fn of_kind(setting: &Setting, home: &Home, runtime: &Runtime, kind: Kind, bytes:
     for mut side in sides() {
         (side.run)().with_context(|| format!("warming up, side `{}`", side.name))?;
     }
-    let runs = interleave(setting.rounds, sides(), progress::run(QUESTION.name, Unit::Bytes))?;
+    let runs = interleave(setting.rounds, sides(), progress::run(name, Unit::Bytes))?;
     served.stop()?;
     Ok(Measured { kind, runs, disk, note: note(&rows, &chunks) })
 }
@@ -262,7 +284,12 @@ fn shown(measured: &Measured) -> Vec<Goal> {
 }
 
 /// Splits a smaller partition again and again, in turns; what CPU that takes, here and in the node.
-fn built(setting: &Setting, home: &Home, runtime: &Runtime, wanted: &Wanted) -> Result<(Vec<Runs>, Goal)> {
+fn built(
+    setting: &Setting,
+    (home, name): (&Home, &'static str),
+    runtime: &Runtime,
+    wanted: &Wanted,
+) -> Result<(Vec<Runs>, Goal)> {
     let kind = wanted.kind;
     let data = Data { kind, bytes: setting.size(BYTES_BUILT, BYTES_QUICK), small_series: 0 };
     let (store, nodes) = (connect(home, runtime)?, home.processes()?);
@@ -284,7 +311,7 @@ fn built(setting: &Setting, home: &Home, runtime: &Runtime, wanted: &Wanted) -> 
     let [rows, chunks] = &both;
     let (in_rows, in_chunks) = (side("split", Way::Rows, kind), side("split", Way::Packed, kind));
     let sides = vec![Side::new(in_rows, || build(rows)), Side::new(in_chunks, || build(chunks))];
-    let runs = interleave(setting.rounds, sides, progress::run(QUESTION.name, Unit::Bytes))?;
+    let runs = interleave(setting.rounds, sides, progress::run(name, Unit::Bytes))?;
     let cpu = |name: &str| {
         runs.iter().filter(|runs| runs.side == name).flat_map(Runs::cpu_per_unit).collect::<Vec<f64>>()
     };

@@ -74,7 +74,9 @@ pub(crate) const ALL: &[Question] = &[
     cassandra_wide::QUESTION,
     cassandra_split::QUESTION,
     cassandra_split_read::QUESTION,
-    cassandra_packed::QUESTION,
+    cassandra_packed::SMALL,
+    cassandra_packed::LARGE,
+    cassandra_packed::OTHERS,
     cassandra_hot::QUESTION,
     start::QUESTION,
 ];
