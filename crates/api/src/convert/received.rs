@@ -187,18 +187,23 @@ pub struct Record<'a> {
 
 impl<'a> Record<'a> {
     fn read(bytes: &'a [u8]) -> Result<Self> {
-        let mut fields = Fields(bytes);
+        let (mut fields, mut first_item) = (Fields(bytes), None);
         let mut record =
             Self { time_series_id: "", event_time: (0, 0), event_id: "", continues: false, fields };
-        while let Some(field) = fields.take()? {
-            match field {
-                Field::Bytes(SERIES, bytes) => record.time_series_id = text(bytes)?,
-                Field::Bytes(TIME, bytes) => record.event_time = time(bytes)?,
-                Field::Bytes(EVENT_ID, bytes) => record.event_id = text(bytes)?,
-                Field::Number(CONTINUES, number) => record.continues = number != 0,
-                _ => {}
+        loop {
+            let before = fields;
+            match fields.take()? {
+                None => break,
+                Some(Field::Bytes(SERIES, bytes)) => record.time_series_id = text(bytes)?,
+                Some(Field::Bytes(TIME, bytes)) => record.event_time = time(bytes)?,
+                Some(Field::Bytes(EVENT_ID, bytes)) => record.event_id = text(bytes)?,
+                Some(Field::Bytes(ITEMS, _)) => first_item = first_item.or(Some(before)),
+                Some(Field::Number(CONTINUES, number)) => record.continues = number != 0,
+                Some(_) => {}
             }
         }
+        // What lies before is not walked over again.
+        record.fields = first_item.unwrap_or(fields);
         Ok(record)
     }
 
