@@ -83,6 +83,7 @@ impl Reads {
                 }
             };
             self.splits.saw(&admitted.dataset, &request, &page.partitions);
+            self.comparer.fell_back(&plan, &admitted.dataset, &walked);
             let (partitions, side) = split_partitions(&walked);
             let took = self.env.clock.boot().since(started);
             let (dataset, request, page_read) = (&admitted.dataset, &request, &page);
@@ -111,6 +112,7 @@ impl Reads {
                 }
             };
             self.splits.saw(&admitted.dataset, read, &walked.visited.partitions);
+            self.comparer.fell_back(&plan, &admitted.dataset, &walked);
             Ok(page)
         }
         .await;
@@ -148,8 +150,7 @@ impl Reads {
 
     /// Why a page has to be read anew from the origin; none where it can be answered.
     fn fallback(&self, plan: &Plan, walked: std::result::Result<&Walked, &crate::Error>) -> Option<Fallback> {
-        let entries = walked.ok().map(|walked| walked.visited.entries.as_slice());
-        self.router().fallback(plan, entries)
+        self.router().fallback(plan, walked.map(|walked| walked.visited.entries.as_slice()))
     }
 
     async fn admit(&self, request: &ReadRequest, started: BootTime) -> Result<Admitted> {

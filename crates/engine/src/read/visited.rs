@@ -26,6 +26,8 @@ pub(crate) struct Visited {
     pub(crate) noted: Vec<(i64, PartitionKey)>,
     /// Partitions that were read from targets.
     pub(crate) routed: Vec<(i64, PartitionKey)>,
+    /// Partitions that should have been, and were not.
+    pub(crate) fell_back: Vec<(i64, PartitionKey)>,
     /// Some were not.
     pub(crate) has_origin: bool,
     slices: BTreeSet<i64>,
@@ -52,7 +54,10 @@ impl Visited {
                     self.routed.push((start, visit.partition.clone()));
                 }
                 Choice::Noted => self.noted.push((start, visit.partition.clone())),
-                Choice::Back(_) => self.cost.fallbacks += 1,
+                Choice::Back(_) => {
+                    self.cost.fallbacks += 1;
+                    self.fell_back.push((start, visit.partition.clone()));
+                }
                 Choice::Origin => {}
             }
             self.has_origin |= !matches!(visit.routed.choice, Choice::Targets(..));

@@ -13,8 +13,8 @@ use super::metrics::{CompareMetrics, Compared};
 use super::sides::{bytes_of, difference, is_beyond};
 use crate::catalog::{Catalog, Dataset};
 use crate::namespace::{ReadMode, Share};
-use crate::read::{Only, PAGE_SCAN_BYTES_MAX, Reading, TimeLimit, is_inside_event, read_page};
-use crate::route::{Plan, Router, id_of};
+use crate::read::{Only, PAGE_SCAN_BYTES_MAX, Reading, TimeLimit, Walked, is_inside_event, read_page};
+use crate::route::{Fallback, Plan, Router, Way, id_of};
 use crate::split::Splits;
 use crate::{Event, PAGE_RECORDS_MAX, ReadPage, ReadRequest, Reason, Result};
 
@@ -179,6 +179,23 @@ impl Comparer {
         }
     }
 
+    /// A page was read anew from the origin. If that is because targets are damaged, they are compared after the answer: else who
+    /// reads would meet the damage, and go back, until a worker compares the split by itself, which takes hours.
+    pub(crate) fn fell_back(self: &Arc<Self>, plan: &Plan, dataset: &Arc<Dataset>, walked: &Walked) {
+        if plan.way != Way::Back(Fallback::TargetDamaged) {
+            return;
+        }
+        // Where too much is compared already, the next read that meets the damage comes here again.
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else { return };
+        let (comparer, dataset) = (Arc::clone(self), Arc::clone(dataset));
+        let only = Only::new(walked.visited.fell_back.iter().cloned());
+        let run = async move {
+            comparer.look_at_damage(&dataset, &only).await;
+            drop(place);
+        };
+        self.env.spawn.task("braid-damage", Box::pin(run));
+    }
+
     /// Something of these splits is damaged: they are compared as a whole, which takes one out of use whose targets are.
     async fn look_at_damage(&self, dataset: &Dataset, only: &Only) {
         for (start, partition) in only.iter() {
@@ -304,7 +321,7 @@ impl Comparer {
 }
 
 /// Which partitions of a page are to be compared, and which way they were read.
-pub(crate) fn split_partitions(walked: &crate::read::Walked) -> (Vec<(i64, PartitionKey)>, Side) {
+pub(crate) fn split_partitions(walked: &Walked) -> (Vec<(i64, PartitionKey)>, Side) {
     if walked.visited.entries.is_empty() {
         return (walked.visited.noted.clone(), Side::Origin);
     }

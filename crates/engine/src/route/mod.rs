@@ -19,3 +19,4 @@ pub(crate) use cache::Entry;
 pub use probe::{FilterInfo, Probe};
 pub(crate) use router::{Cached, Choice, Plan, Routed, Router, Seen, id_of};
 pub use way::Fallback;
+pub(crate) use way::Way;

@@ -276,16 +276,21 @@ impl Router {
             && entries.all(|entry| self.retired(&entry.id).is_ok_and(|retired| entry.holds(retired, now)))
     }
 
-    /// Whether a page may be answered as it is; if not, why it is read anew from the origin. `entries` are those that it came
-    /// by; none where it failed.
-    pub(crate) fn fallback(&self, plan: &Plan, entries: Option<&[Arc<Entry>]>) -> Option<Fallback> {
+    /// Whether a page may be answered as it is; if not, why it is read anew from the origin. `read` are the entries that it came
+    /// by, or why it failed.
+    pub(crate) fn fallback(
+        &self,
+        plan: &Plan,
+        read: std::result::Result<&[Arc<Entry>], &Error>,
+    ) -> Option<Fallback> {
         if plan.way != Way::Targets || !plan.touched.load(Ordering::Relaxed) {
             return None;
         }
-        match entries {
-            None => Some(Fallback::TargetError),
-            Some(entries) if entries.is_empty() || self.holds(entries.iter()) => None,
-            Some(_) => Some(Fallback::RouteChanged),
+        match read {
+            Err(error) if error.reason() == Reason::ChecksumMismatch => Some(Fallback::TargetDamaged),
+            Err(_) => Some(Fallback::TargetError),
+            Ok(entries) if entries.is_empty() || self.holds(entries.iter()) => None,
+            Ok(_) => Some(Fallback::RouteChanged),
         }
     }
 

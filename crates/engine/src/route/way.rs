@@ -11,13 +11,16 @@ pub enum Fallback {
     Metadata,
     /// The targets could not be read.
     TargetError,
+    /// They hold something that is damaged: they are compared with the origin after the answer.
+    TargetDamaged,
     /// The split went out of use, or the lease was lost, while the page was read.
     RouteChanged,
 }
 
 impl Fallback {
     /// All there are.
-    pub const ALL: [Self; 4] = [Self::NoLease, Self::Metadata, Self::TargetError, Self::RouteChanged];
+    pub const ALL: [Self; 5] =
+        [Self::NoLease, Self::Metadata, Self::TargetError, Self::TargetDamaged, Self::RouteChanged];
 
     /// The name that programs see.
     pub const fn as_str(self) -> &'static str {
@@ -25,6 +28,7 @@ impl Fallback {
             Self::NoLease => "NO_LEASE",
             Self::Metadata => "METADATA",
             Self::TargetError => "TARGET_ERROR",
+            Self::TargetDamaged => "TARGET_DAMAGED",
             Self::RouteChanged => "ROUTE_CHANGED",
         }
     }

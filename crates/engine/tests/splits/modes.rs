@@ -31,7 +31,7 @@ async fn mode(engine: &Engine) -> ReadModeInfo {
 }
 
 /// Waits until comparisons have come to something.
-async fn until(world: &World, what: impl Fn(&ReadModeInfo) -> bool) -> ReadModeInfo {
+pub(crate) async fn until(world: &World, what: impl Fn(&ReadModeInfo) -> bool) -> ReadModeInfo {
     world
         .during(async {
             loop {

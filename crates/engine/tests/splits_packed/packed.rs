@@ -7,6 +7,9 @@ use engine::{
 use model::{Interval, Order};
 use split::{ChunkCodec, State, TargetLayout};
 
+use crate::corrupt::{Damage, damage};
+use crate::modes::until;
+use crate::routes::in_mode;
 use crate::world::{
     HOUR, NANOS, START, TABLE, World, by_hash, event, events_of, id, name, partition, request, spec,
 };
@@ -237,4 +240,20 @@ async fn counts_and_histograms_come_from_headers_and_are_exact() {
     let first = world.engine.read(request("hot")).await.unwrap();
     let rest = ReadRequest { resume: first.next, ..request("hot") };
     assert_eq!(aggregated(&world, Aggregation::Count, rest).await.0, 300);
+}
+
+/// Nothing is compared in mode on, and workers compare again after an hour only.
+#[tokio::test]
+async fn damage_that_a_read_meets_takes_the_split_out_of_use() {
+    let world = World::wide(in_mode(spec(), engine::ReadMode::On)).await;
+    world.work().await;
+    damage(&world, Damage::Flip).await;
+    let pages = world.read("hot").await;
+    assert_eq!(events_of(&pages).len(), 400);
+    assert!(pages.iter().any(|page| page.cost.fallbacks > 0), "what is damaged is read from the origin");
+    let info = until(&world, |info| info.evidence.differ > 0).await;
+    assert_eq!(info.mode, engine::ReadMode::Shadow);
+    assert!(matches!(world.state("hot").await, State::Retiring | State::Retired));
+    let pages = world.read("hot").await;
+    assert!(pages.iter().all(|page| page.cost.targets == 0 && page.cost.fallbacks == 0));
 }
