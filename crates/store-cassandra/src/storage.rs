@@ -13,7 +13,7 @@ const TIME_WINDOW: &str = "{'class': 'TimeWindowCompactionStrategy', \
                            'compaction_window_unit': 'HOURS', 'compaction_window_size': '1'}";
 
 /// Chunks as small as Cassandra's own: one is read and decoded to find one row.
-const LZ4: &str = "{'class': 'LZ4Compressor', 'chunk_length_in_kb': '16'}";
+const LZ4: &str = "{'class': 'LZ4Compressor', 'chunk_length_in_kb': '16', 'min_compress_ratio': '1.1'}";
 const ZSTD: &str = "{'class': 'ZstdCompressor', 'chunk_length_in_kb': '16'}";
 const NO_COMPRESSION: &str = "{'enabled': 'false'}";
 
