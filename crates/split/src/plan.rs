@@ -60,6 +60,8 @@ pub struct Usage {
 const READS_MIN: u64 = 20;
 /// Logical bytes of a chunk: where pages, drains and disk were measured to be best together.
 const CHUNK_BYTES: u64 = 64 << 10;
+/// The same of larger events that travel: a chunk of few has too large a part of it in its header and in the tables of its codec.
+const LARGER_CHUNK_BYTES: u64 = 128 << 10;
 /// A chunk is one stored row, and this still fits into one.
 const LARGEST_EVENT_BYTES: u64 = 768 << 10;
 /// Up to here the store's work for a row is more than that for its bytes, so packing pays whether it shrinks them or not: where a
@@ -71,6 +73,13 @@ impl Usage {
     /// Whether the partition is mostly read whole, and one set of replicas has to be relieved.
     fn wants_hash(&self) -> bool {
         self.spreads && self.begun >= READS_MIN && self.long >= self.begun / 5 * 4
+    }
+
+    /// How such events are packed.
+    fn packing(&self, event_bytes: u64) -> Packing {
+        let is_large = self.is_remote && event_bytes > SMALL_NEAR_EVENT_BYTES;
+        let chunk_bytes = if is_large { LARGER_CHUNK_BYTES } else { CHUNK_BYTES };
+        Packing { chunk_bytes, codec: self.codec(event_bytes) }
     }
 
     /// How chunks of such events are compressed.
@@ -119,7 +128,7 @@ const NOT_WORTH: &str = "rows, as these events are large and packing shrinks the
 fn packing(profile: &Profile, wish: &Wish, usage: &Usage) -> (Option<Packing>, &'static str) {
     let event_bytes = profile.bytes / profile.events.max(1);
     let small = if usage.is_remote { SMALL_EVENT_BYTES } else { SMALL_NEAR_EVENT_BYTES };
-    let packing = Some(Packing { chunk_bytes: CHUNK_BYTES, codec: usage.codec(event_bytes) });
+    let packing = Some(usage.packing(event_bytes));
     match wish.layout {
         LayoutWish::Rows => (None, ROWS_ASKED),
         _ if profile.largest_event_bytes > LARGEST_EVENT_BYTES => (None, LARGE_EVENT),
@@ -292,8 +301,13 @@ mod tests {
         assert_eq!(of(&small, Wish { strategy: StrategyWish::EventBucket, ..packed }).1, PACKED_ASKED);
         assert_eq!(of(&small, WISH), (None, ROWS_ASKED));
         assert_eq!(of(&shrinking(800_000, 4, 100), packed), (None, LARGE_EVENT));
-        let near = plan(&small, &auto, &Usage::default()).unwrap().packing;
-        assert_eq!(near.map(|packing| packing.codec), Some(ChunkCodec::Lz4));
+        let packing_of = |events: Profile, usage| plan(&events, &auto, &usage).unwrap().packing.unwrap();
+        let travels = Usage { is_remote: true, ..Usage::default() };
+        assert_eq!(packing_of(small.clone(), travels).chunk_bytes, CHUNK_BYTES);
+        assert_eq!(packing_of(shrinking(1_000, 1_000, 500), travels).chunk_bytes, LARGER_CHUNK_BYTES);
+        let near = packing_of(shrinking(1_000, 1_000, 500), Usage::default());
+        assert_eq!(near, Packing { chunk_bytes: CHUNK_BYTES, codec: ChunkCodec::Lz4 });
+        assert_eq!(packing_of(small, Usage::default()).codec, ChunkCodec::Lz4);
         let near = |events: Profile| plan(&events, &auto, &Usage::default()).unwrap().layout_because;
         assert_eq!(near(shrinking(1_000, 1_000, 950)), NOT_WORTH);
         assert_eq!(near(shrinking(1_000, 1_000, 500)), SHRINKS);
