@@ -182,7 +182,7 @@ fn pack(rows: &[Row], codec: Codec) -> Result<Vec<(Bytes, Bytes)>> {
 }
 
 fn unpack(stored: &[(Bytes, Bytes)]) -> Result<u64> {
-    let mut unpacker = Unpacker::default();
+    let unpacker = Unpacker::default();
     let mut bytes = 0;
     for (header, body) in stored {
         let chunk = unpacker.unpack(Header::decode(header)?, body)?;

@@ -1,5 +1,7 @@
 //! How a body is compressed. Contexts are kept, so that a chunk costs no more than its bytes.
 
+use std::cell::RefCell;
+
 use bytes::Bytes;
 
 use crate::Error;
@@ -82,39 +84,40 @@ impl Compressor {
     }
 }
 
-/// Decompresses bodies.
-#[derive(Default)]
-pub(crate) struct Decompressor {
-    zstd: Option<zstd::bulk::Decompressor<'static>>,
+thread_local! {
+    /// What Zstandard needs to decompress, kept for the next chunk: to make it takes longer than a small chunk does.
+    static ZSTD: RefCell<Option<zstd::bulk::Decompressor<'static>>> = const { RefCell::new(None) };
 }
 
-impl Decompressor {
-    /// Exactly `bytes` bytes from a body that is compressed; the caller has checked that there may be so many.
-    pub(crate) fn decompress(&mut self, codec: Codec, stored: &[u8], bytes: usize) -> Result<Vec<u8>, Error> {
-        const BAD: Error = Error::Malformed("the body does not decompress to its length");
-        let raw = match codec {
-            Codec::None => stored.to_vec(),
-            Codec::Lz4 => {
-                let mut raw = vec![0; bytes];
-                let found = lz4_flex::block::decompress_into(stored, &mut raw).map_err(|_| BAD)?;
-                raw.truncate(found);
-                raw
-            }
-            Codec::Zstd => self.zstd(stored, bytes).ok_or(BAD)?,
-        };
-        if raw.len() == bytes { Ok(raw) } else { Err(BAD) }
-    }
+/// Exactly `bytes` bytes from a body that is compressed; the caller has checked that there may be so many.
+pub(crate) fn decompress(codec: Codec, stored: &[u8], bytes: usize) -> Result<Vec<u8>, Error> {
+    const BAD: Error = Error::Malformed("the body does not decompress to its length");
+    let raw = match codec {
+        Codec::None => stored.to_vec(),
+        Codec::Lz4 => {
+            let mut raw = vec![0; bytes];
+            let found = lz4_flex::block::decompress_into(stored, &mut raw).map_err(|_| BAD)?;
+            raw.truncate(found);
+            raw
+        }
+        Codec::Zstd => ZSTD.with_borrow_mut(|kept| unzstd(kept, stored, bytes)).ok_or(BAD)?,
+    };
+    if raw.len() == bytes { Ok(raw) } else { Err(BAD) }
+}
 
-    fn zstd(&mut self, stored: &[u8], bytes: usize) -> Option<Vec<u8>> {
-        // Several frames would be decompressed one behind the other, and some are skipped; the body is exactly one.
-        if zstd::zstd_safe::find_frame_compressed_size(stored).ok()? != stored.len() {
-            return None;
-        }
-        if self.zstd.is_none() {
-            self.zstd = Some(zstd::bulk::Decompressor::new().ok()?);
-        }
-        let mut raw = Vec::with_capacity(bytes);
-        self.zstd.as_mut()?.decompress_to_buffer(stored, &mut raw).ok()?;
-        Some(raw)
+fn unzstd(
+    kept: &mut Option<zstd::bulk::Decompressor<'static>>,
+    stored: &[u8],
+    bytes: usize,
+) -> Option<Vec<u8>> {
+    // Several frames would be decompressed one behind the other, and some are skipped; the body is exactly one.
+    if zstd::zstd_safe::find_frame_compressed_size(stored).ok()? != stored.len() {
+        return None;
     }
+    if kept.is_none() {
+        *kept = Some(zstd::bulk::Decompressor::new().ok()?);
+    }
+    let mut raw = Vec::with_capacity(bytes);
+    kept.as_mut()?.decompress_to_buffer(stored, &mut raw).ok()?;
+    Some(raw)
 }

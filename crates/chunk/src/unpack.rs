@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::codec::Decompressor;
+use crate::codec::decompress;
 use crate::column::{Body, LENGTHS_BYTES};
 use crate::parse::write_times;
 use crate::{ChunkRows, Codec, Dictionary, Error, Events, Header, Ids, Values};
@@ -35,21 +35,20 @@ impl Limits {
     }
 }
 
-/// Reads chunks; keeps what decompression needs from one to the next.
-#[derive(Default)]
+/// Reads chunks.
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Unpacker {
     limits: Limits,
-    decompressor: Decompressor,
 }
 
 impl Unpacker {
     /// One that refuses what is larger.
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, decompressor: Decompressor::default() }
+    pub const fn new(limits: Limits) -> Self {
+        Self { limits }
     }
 
     /// The chunk of a header and the body that was stored with it. Columns are looked at when they are asked for.
-    pub fn unpack(&mut self, header: Header, stored: &Bytes) -> Result<Chunk, Error> {
+    pub fn unpack(&self, header: Header, stored: &Bytes) -> Result<Chunk, Error> {
         self.limits.check(u64::from(header.raw_bytes), u64::from(header.rows))?;
         if stored.len() != header.stored_bytes as usize {
             return Err(Error::Malformed("the body has another length than its header says"));
@@ -62,7 +61,7 @@ impl Unpacker {
         }
         let raw = match header.codec {
             Codec::None => stored.clone(),
-            codec => self.decompressor.decompress(codec, stored, header.raw_bytes as usize)?.into(),
+            codec => decompress(codec, stored, header.raw_bytes as usize)?.into(),
         };
         let body = Body::new(raw)?;
         Ok(Chunk { header, body, read: Read::default() })

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub use clock::{BootTime, BoxFuture, Clock};
 pub use manual::ManualClock;
 pub use random::{Random, SeededRandom, fresh_id};
-pub use spawn::{JoinError, Spawn, Work, blocking};
+pub use spawn::{JoinError, Spawn, Work, blocking, give_way};
 pub use system::{SystemClock, SystemRandom, TokioSpawn};
 
 /// One handle to all seams; cheap to clone and passed down from whoever wires the process together.

@@ -1,5 +1,8 @@
 //! Starting work as a capability.
 
+use std::future::poll_fn;
+use std::task::Poll;
+
 use tokio::sync::oneshot;
 
 use crate::BoxFuture;
@@ -31,6 +34,21 @@ impl std::fmt::Display for JoinError {
 }
 
 impl std::error::Error for JoinError {}
+
+/// Lets whatever else is due go first, once. A task that was just begun lies where no other thread of Tokio takes it from; whoever has
+/// long work of its own to do before it waits again would keep it from beginning all that time.
+pub async fn give_way() {
+    let mut gave_way = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut gave_way, true) {
+            return Poll::Ready(());
+        }
+        // Not Tokio's own `yield_now`, which keeps this task on its thread: the other one may go on with it.
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
 
 /// Runs `work` on the blocking pool and waits for its result.
 pub async fn blocking<T: Send + 'static>(

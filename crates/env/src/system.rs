@@ -72,8 +72,11 @@ impl Spawn for TokioSpawn {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
-    use crate::{Env, blocking};
+    use crate::{Env, blocking, give_way};
 
     #[tokio::test]
     async fn the_boot_clock_moves_on_while_asleep() {
@@ -96,6 +99,17 @@ mod tests {
         let hundredth = Duration::from_millis(10);
         assert!(boot >= BootTime::from_boot(before), "{before:?} {boot:?}");
         assert!(boot <= BootTime::from_boot(after + hundredth), "{boot:?} {after:?}");
+    }
+
+    #[tokio::test]
+    async fn a_task_begins_when_whoever_started_it_gives_way() {
+        let env = Env::system();
+        let begun = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&begun);
+        env.spawn.task("test", Box::pin(async move { told.store(true, Ordering::SeqCst) }));
+        assert!(!begun.load(Ordering::SeqCst), "there is one thread, and it is busy here");
+        give_way().await;
+        assert!(begun.load(Ordering::SeqCst));
     }
 
     #[tokio::test]

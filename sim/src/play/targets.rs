@@ -45,7 +45,7 @@ fn unpacked(stored: Vec<Row>, layout: TargetLayout) -> Result<Vec<Row>, String> 
     if layout == TargetLayout::Rows {
         return Ok(stored);
     }
-    let (mut rows, mut unpacker) = (Vec::new(), chunk::Unpacker::default());
+    let (mut rows, unpacker) = (Vec::new(), chunk::Unpacker::default());
     for row in stored {
         let header = chunk::Header::decode(&row.metadata).map_err(|error| error.to_string())?;
         if header.stored_key() != row.key {

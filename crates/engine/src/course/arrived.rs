@@ -48,16 +48,12 @@ impl Arrived {
 
     /// The next rows; none where nothing is left. Of chunks, events that `filter` does not want may be left out, but for the last
     /// one: it says how far the read has come.
-    pub(crate) fn next(
-        &mut self,
-        unpacker: &mut Unpacker,
-        filter: Option<&Matcher>,
-    ) -> Result<Option<PageRows>> {
+    pub(crate) fn next(&mut self, filter: Option<&Matcher>) -> Result<Option<PageRows>> {
         match self {
             Self::Rows { rows, more } => Ok(rows.take().map(|rows| PageRows::Stored { rows, more: *more })),
             Self::Chunks { window, chunks, .. } => {
                 while let Some((header, body)) = chunks.pop_front() {
-                    let chunk = unpacker.unpack(header, &body).map_err(damaged)?;
+                    let chunk = Unpacker::default().unpack(header, &body).map_err(damaged)?;
                     let is_last = chunks.is_empty();
                     let rows = chosen(&chunk, window, filter, is_last).map_err(damaged)?;
                     if let Some(rows) = rows {

@@ -1,6 +1,6 @@
 //! What to ask the store for next, in either layout.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
 use chunk::Chunk;
@@ -9,12 +9,19 @@ use split::CoverLayout;
 use store::{Result, Scan, ScanPage};
 
 use super::arrived::Arrived;
-use super::chunks::{ChunkWalk, Window};
+use super::chunks::{ChunkWalk, StoredChunk, Window};
 use super::headers::HeaderCourse;
 use super::rows::{Chosen, PageRows};
 
 /// Chunks that are asked for at once, at most: some megabytes of events.
 const CHUNKS_MAX: usize = 64;
+/// And where nothing of the partition is there yet: those of a page of 1,000 rows, and no fewer and no more than this. Of more, the rest
+/// comes while these are unpacked.
+const CHUNKS_FIRST: RangeInclusive<usize> = 16..=24;
+const ROWS_FIRST: usize = 1_000;
+/// About so many stored bytes are asked for at once: a node makes one piece of memory of an answer, and those of a megabyte
+/// give its garbage collector extra work.
+const ANSWER_BYTES: u64 = 768 << 10;
 
 /// How much is wanted of the next page.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +41,32 @@ pub(crate) struct Course {
 
 enum Way {
     Rows { behind: Option<RowKey>, more: bool },
-    Chunks { walk: ChunkWalk, rows_per_chunk: usize },
+    Chunks { walk: Box<ChunkWalk>, met: Met },
+}
+
+/// Chunks that came so far, and what is known of all of them.
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    rows_per_chunk: usize,
+    chunks: u64,
+    stored_bytes: u64,
+}
+
+impl Met {
+    fn add(&mut self, chunks: &[StoredChunk]) {
+        self.chunks += chunks.len() as u64;
+        self.stored_bytes += chunks.iter().map(|(header, _)| u64::from(header.stored_bytes)).sum::<u64>();
+    }
+
+    /// How many to ask for where so many rows are wanted.
+    fn ask(&self, rows: usize) -> usize {
+        // One more: the first may be begun already.
+        let chunks_of = |rows: usize| rows.div_ceil(self.rows_per_chunk).saturating_add(1);
+        let first = chunks_of(ROWS_FIRST).clamp(*CHUNKS_FIRST.start(), *CHUNKS_FIRST.end());
+        let fitting = (ANSWER_BYTES * self.chunks).checked_div(self.stored_bytes).unwrap_or_default();
+        let most = usize::try_from(fitting).unwrap_or(usize::MAX).clamp(first, CHUNKS_MAX);
+        chunks_of(rows).min(most)
+    }
 }
 
 impl Course {
@@ -46,7 +78,8 @@ impl Course {
                 let Scan { order, interval, from, .. } = &scan;
                 let window = Window { order: *order, interval: *interval, from: from.clone() };
                 let rows_per_chunk = usize::try_from(rows_per_chunk).unwrap_or(usize::MAX).max(1);
-                Way::Chunks { walk: ChunkWalk::new(window), rows_per_chunk }
+                let met = Met { rows_per_chunk, chunks: 0, stored_bytes: 0 };
+                Way::Chunks { walk: Box::new(ChunkWalk::new(window)), met }
             }
         };
         Self { scan, way }
@@ -92,10 +125,8 @@ impl Course {
                     scan.from = Bound::Excluded(behind.clone());
                 }
             }
-            Way::Chunks { walk, rows_per_chunk } => {
-                // One more: the first may be begun already.
-                let chunks = wanted.rows.div_ceil(*rows_per_chunk).saturating_add(1);
-                let ask = walk.ask(chunks.min(CHUNKS_MAX));
+            Way::Chunks { walk, met } => {
+                let ask = walk.ask(met.ask(wanted.rows));
                 (scan.order, scan.interval, scan.from) = (ask.order, ask.interval, ask.from);
                 scan.rows_max = ask.chunks_max;
             }
@@ -111,8 +142,9 @@ impl Course {
                 *behind = page.rows.last().map(|last| last.key).or_else(|| behind.take());
                 Ok(Arrived::rows(page.rows, page.more))
             }
-            Way::Chunks { walk, .. } => {
+            Way::Chunks { walk, met } => {
                 let chunks = walk.take(&page)?;
+                met.add(&chunks);
                 Ok(Arrived::chunks(walk.window.clone(), chunks))
             }
         }

@@ -12,7 +12,7 @@ use model::{Interval, Order, RowKey};
 use store::{Error, ErrorKind, ScanPage};
 
 /// So few chunks are asked for without an end: what lies before the stretch is read for nothing, and the look is saved.
-const FEW: usize = 16;
+const FEW: usize = 24;
 
 /// Which rows a read wants.
 #[derive(Clone, Debug)]

@@ -55,13 +55,13 @@ impl HeaderCourse {
     }
 
     /// The times of the wanted events of a chunk that was asked for whole.
-    pub(crate) fn times(&self, page: &ScanPage, unpacker: &mut Unpacker) -> Result<Vec<i64>> {
+    pub(crate) fn times(&self, page: &ScanPage) -> Result<Vec<i64>> {
         let row = page.rows.get(0).ok_or_else(|| damaged("it is gone"))?;
         let header = Header::decode(&row.metadata).map_err(damaged)?;
         if header.stored_key() != row.key {
             return Err(damaged("it is stored under a row that is not its oldest"));
         }
-        let chunk = unpacker.unpack(header, &row.value).map_err(damaged)?;
+        let chunk = Unpacker::default().unpack(header, &row.value).map_err(damaged)?;
         let wanted = self.walk.window.of(&chunk.rows().map_err(damaged)?);
         let events = chunk.events().map_err(damaged)?;
         let is_wanted = |event: usize| {

@@ -4,6 +4,7 @@
 //! the read. Of rows the store's answer is the page; of chunks each one is, unpacked when its turn comes. Nothing here talks to a
 //! store: whoever reads decides when to ask, how far ahead, and what an error means.
 
+mod ahead;
 mod arrived;
 mod asked;
 mod cache;
@@ -14,6 +15,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ahead::{Ahead, begun};
 pub(crate) use arrived::Arrived;
 pub(crate) use asked::{Course, Wanted};
 pub(crate) use cache::ChunkCache;

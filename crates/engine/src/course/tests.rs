@@ -96,12 +96,12 @@ fn read_some(
     filter: Option<&Matcher>,
 ) -> store::Result<(Vec<Row>, usize)> {
     let mut course = Course::new(scan, CoverLayout::Packed { rows_per_chunk: 2 });
-    let (mut rows, mut asked, mut unpacker) = (Vec::new(), 0, Unpacker::default());
+    let (mut rows, mut asked) = (Vec::new(), 0);
     while course.goes_on() {
         let ask = course.ask(Wanted { rows: rows_at_once, rows_max: rows_at_once }, false);
         asked += 1;
         let mut arrived = course.take(answer(stored, &ask))?;
-        while let Some(page) = arrived.next(&mut unpacker, filter)? {
+        while let Some(page) = arrived.next(filter)? {
             rows.extend((0..page.len()).filter_map(|at| page.get(at)));
         }
     }
@@ -163,10 +163,9 @@ proptest! {
         let scan = scan(order, Interval::new(start, start + width).unwrap(), Bound::Excluded(from.clone()));
         let expected = answer(&rows, &scan).rows.to_vec();
         let stored = packed(&rows, chunk_bytes);
-        let mut unpacker = Unpacker::default();
         let kept = stored.iter().map(|stored| {
             let header = chunk::Header::decode(&stored.metadata).unwrap();
-            Arc::new(unpacker.unpack(header, &stored.value).unwrap())
+            Arc::new(Unpacker::default().unpack(header, &stored.value).unwrap())
         }).find(|chunk| chunk.header().oldest <= from && from <= chunk.header().newest).unwrap();
         let mut course = Course::new(scan, CoverLayout::Packed { rows_per_chunk: 2 });
         let here = course.begin_in(&kept);
@@ -175,7 +174,7 @@ proptest! {
         while course.goes_on() {
             let ask = course.ask(Wanted { rows: at_once, rows_max: at_once }, false);
             let mut arrived = course.take(answer(&stored, &ask)).unwrap();
-            while let Some(page) = arrived.next(&mut unpacker, None).unwrap() {
+            while let Some(page) = arrived.next(None).unwrap() {
                 found.extend((0..page.len()).filter_map(|at| page.get(at)));
             }
         }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chunk::{Header, Unpacker};
+use chunk::Header;
 use futures::{StreamExt, TryStreamExt, stream};
 use model::{Group, PartitionKey, TableRef};
 use split::{CoverLayout, Leg, Place};
@@ -138,7 +138,7 @@ impl Source<'_> {
 
     /// Counts what a scan meets in one target, up to the chunk that is too many.
     async fn count_leg(&self, scan: Scan, counting: Counting) -> Result<CountedLegs> {
-        let (mut counted, mut unpacker) = (CountedLegs::default(), Unpacker::default());
+        let mut counted = CountedLegs::default();
         let mut course: HeaderCourse = Course::headers(scan);
         while course.goes_on() && counted.chunks <= CHUNKS_MAX {
             let page = self.store.scan_headers(course.ask()).await?;
@@ -151,7 +151,7 @@ impl Source<'_> {
                 }
                 let body = self.store.scan(course.body_of(&header)).await?;
                 counted.bytes += body.bytes;
-                for time in course.times(&body, &mut unpacker)? {
+                for time in course.times(&body)? {
                     *counted.counts.entry(counting.stretch(time)).or_default() += 1;
                 }
             }

@@ -7,15 +7,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chunk::{Chunk, Unpacker};
+use chunk::Chunk;
 use env::{BoxFuture, Clock};
-use futures::future::{MaybeDone, maybe_done};
+use futures::future::maybe_done;
 use model::{Interval, PartitionKey, RowView, SeriesId, TableRef};
 use split::{CoverLayout, Place};
 use store::{Scan, ScanPage, Store};
 
 use crate::Result;
-use crate::course::{Arrived, Course, PageRows, Wanted};
+use crate::course::{Ahead, Arrived, Course, PageRows, Wanted, begun};
 use crate::query::Matcher;
 
 /// Rows that a page of the store has at most.
@@ -110,14 +110,15 @@ pub(super) struct PartitionReader {
     arrived: Arrived,
     /// Where both lie: the store may have been asked for another part by now.
     home: (PartitionKey, TableRef),
-    unpacker: Unpacker,
     /// Events that it does not want need not be given.
     filter: Option<Arc<Matcher>>,
     /// The store's next answer, while it is being read. Dropping it ends that.
-    ahead: Option<MaybeDone<BoxFuture<'static, store::Result<Timed>>>>,
+    ahead: Option<Ahead<store::Result<Timed>>>,
     rows_read: usize,
     /// Rows that are wanted beyond those read: while there are any, the next page is read ahead.
     wanted_rows: usize,
+    /// More rows were needed than had been thought, once.
+    was_short: bool,
     /// Logical bytes that the store read.
     pub(super) bytes: u64,
     /// Logical bytes of the rows that were taken.
@@ -171,11 +172,11 @@ impl PartitionReader {
             at: 0,
             arrived: Arrived::default(),
             home,
-            unpacker: Unpacker::default(),
             filter,
             ahead: None,
             rows_read: 0,
             wanted_rows,
+            was_short: false,
             bytes: 0,
             taken_bytes: 0,
             calls: 0,
@@ -241,7 +242,7 @@ impl PartitionReader {
     pub(super) async fn turn_page(&mut self) -> Result<u64> {
         let before = self.bytes;
         while self.page_is_over() {
-            if let Some(rows) = self.arrived.next(&mut self.unpacker, self.filter.as_deref())? {
+            if let Some(rows) = self.arrived.next(self.filter.as_deref())? {
                 (self.rows, self.at) = (Arc::new(rows), 0);
                 continue;
             }
@@ -251,6 +252,7 @@ impl PartitionReader {
                 None => {
                     // The guess was too small. What has gone on so long is guessed to go on as long again.
                     self.wanted_rows = self.rows_read;
+                    self.was_short = true;
                     maybe_done(self.next_page(false))
                 }
             };
@@ -284,11 +286,12 @@ impl PartitionReader {
     async fn count(&mut self, count: usize) {
         self.rows_read += count;
         self.wanted_rows = self.wanted_rows.saturating_sub(count);
+        if self.was_short && self.filter.is_some() {
+            // How much a filter leaves out nobody knows; where it was more than the page has room for, more will be.
+            self.wanted_rows = self.wanted_rows.max(self.rows_read);
+        }
         if self.goes_on() && self.wanted_rows > 0 {
-            let mut ahead = maybe_done(self.next_page(true));
-            // Asked once, a store is at work; it is asked again when the rows of this page are used up.
-            let _begun = futures::poll!(&mut ahead);
-            self.ahead = Some(ahead);
+            self.ahead = Some(begun(self.next_page(true)).await);
         }
     }
 

@@ -5,14 +5,13 @@ use std::ops::Bound;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use chunk::Unpacker;
 use env::BoxFuture;
-use futures::future::{MaybeDone, maybe_done};
+use futures::future::maybe_done;
 use model::{Interval, Order, PartitionKey, TableRef};
 use split::{CoverLayout, Digest};
 use store::{Consistency, Scan, ScanPage, Store};
 
-use crate::course::{Arrived, Course, PageRows, Wanted};
+use crate::course::{Ahead, Arrived, Course, PageRows, Wanted, begun};
 
 /// Rows and bytes of a page.
 const PAGE_ROWS: usize = 16_384;
@@ -43,9 +42,8 @@ pub(crate) struct Pages {
     course: Course,
     /// What the store gave and was not used yet.
     arrived: Arrived,
-    unpacker: Unpacker,
     /// The store's next answer, while it is being read. Dropping it ends that.
-    ahead: Option<MaybeDone<BoxFuture<'static, store::Result<ScanPage>>>>,
+    ahead: Option<Ahead<store::Result<ScanPage>>>,
 }
 
 impl Pages {
@@ -69,7 +67,6 @@ impl Pages {
             store: Arc::clone(store),
             course: Course::new(scan, layout),
             arrived: Arrived::default(),
-            unpacker: Unpacker::default(),
             ahead: None,
         }
     }
@@ -83,7 +80,7 @@ impl Pages {
     pub(crate) async fn next(&mut self) -> store::Result<Option<Page>> {
         let mut page = Page::default();
         loop {
-            if let Some(rows) = self.arrived.next(&mut self.unpacker, None)? {
+            if let Some(rows) = self.arrived.next(None)? {
                 return Ok(Some(Page { rows, ..page }));
             }
             let mut next = match self.ahead.take() {
@@ -97,10 +94,7 @@ impl Pages {
             page.stored_rows += answer.rows.len() as u64;
             self.arrived = self.course.take(answer)?;
             if self.course.goes_on() {
-                let mut ahead = maybe_done(self.ask(true));
-                // Asked once, a store is at work.
-                let _begun = futures::poll!(&mut ahead);
-                self.ahead = Some(ahead);
+                self.ahead = Some(begun(self.ask(true)).await);
             }
         }
     }
