@@ -6,9 +6,9 @@ use model::Row;
 
 use crate::made::{pack, read, row};
 
-const T: i64 = 1_774_681_200_000_000_000;
+pub(crate) const T: i64 = 1_774_681_200_000_000_000;
 
-fn rows() -> Vec<Row> {
+pub(crate) fn rows() -> Vec<Row> {
     let uuid = "0191a2b3-c4d5-76e7-8899-aabbccddeeff";
     let long = b"abcdefgh".repeat(40);
     vec![
