@@ -13,6 +13,8 @@ EQUAL, BAD_INPUT, NO_ANSWER, DIFFERENT = 0, 2, 6, 8
 SUFFIXES = {"k": 10, "m": 20, "g": 30, "t": 40}
 MEMORY_LEAST = 256 << 20
 KEPT_MOST = 10_000
+# Splits that are left out and told, where there are more.
+LEFT_OUT_NAMED = 20
 
 
 def size(text):
@@ -54,6 +56,7 @@ def arguments():
     parser.add_argument("--spill", metavar="DIR", help="where that goes, and what is read from a cluster")
     parser.add_argument("--examples", dest="keep", type=number(1, KEPT_MOST), default=20, help="rows named per split and kind")
     parser.add_argument("--allow-empty", action="store_true", help="no split at all is fine")
+    parser.add_argument("--complete", action="store_true", help="refuse what leaves out a split (exit 2)")
     cluster = parser.add_argument_group("straight from a Cassandra cluster, instead of an EXPORT")
     cluster.add_argument("--cassandra", metavar="HOST[,HOST]", help="contact points")
     cluster.add_argument("--keyspace", help="of the namespace: <prefix>_<namespace>_<incarnation>")
@@ -100,11 +103,22 @@ def verify(options, say):
 
 def judge_with(engine, source, options, say):
     """The report by one engine."""
+    if options.complete:
+        refuse_left_out(source)
     if not source.checks and not options.allow_empty:
         raise Refused(f"{source.name} has no completed split: nothing would be proven; if that is fine, say --allow-empty")
     rows = sum(table.rows for table in source.used())
     say(f"{len(source.checks):,} splits, {rows:,} rows in their tables, {engine.version()}")
     return judge(source, *engine.verify(source, options, say))
+
+
+def refuse_left_out(source):
+    """Splits that were asked for and are not there: what is there may be equal, and says nothing of them."""
+    left_out = [left for left in source.left_out if left.get("what") == "split"]
+    if left_out:
+        named = "; ".join(f"{left.get('name')}: {left.get('reason')}" for left in left_out[:LEFT_OUT_NAMED])
+        more = f"; and {len(left_out) - LEFT_OUT_NAMED:,} more" if len(left_out) > LEFT_OUT_NAMED else ""
+        raise Refused(f"{source.name} leaves out {len(left_out):,} splits ({named}{more}); take what has them, or leave --complete away")
 
 
 def main(argv=None):

@@ -15,7 +15,7 @@ import pyarrow.parquet
 from .export import open_file
 from .records import check_of, decode, shards_of, table_of
 from .refusal import Refused, Unreachable
-from .source import Source, Table, refuse_overlaps
+from .source import Source, Table, partitions, refuse_overlaps
 
 LAYOUT = 1
 # Rows of a page; the largest value has 1 MiB. Chunks have some 64 KiB each, one of a large event up to what a node takes.
@@ -170,11 +170,11 @@ class Cluster:
         for kind in ("origin", "target"):
             for name in sorted({getattr(check, f"{kind}_table") for check in checks}):
                 path = directory / f"{name}.parquet"
-                rows = self.spool_table(name, kind, [c for c in checks if getattr(c, f"{kind}_table") == name], path)
+                rows = self.spool_table(name, checks, path)
                 tables.append(Table(name, kind, (open_file(path, rows),) if rows else ()))
         return tables
 
-    def spool_table(self, name, kind, checks, path):
+    def spool_table(self, name, checks, path):
         """Writes the rows of one table; how many there were."""
         statement = self.prepared(
             "SELECT event_time, event_id, event_item_key, event_item_value, value_metadata, writetime(event_item_value) "
@@ -182,15 +182,14 @@ class Cluster:
             self.level,
         )
         with Writer(path) as writer:
-            for check in checks:
-                first = check.event_bucket if kind == "origin" else check.start_event_bucket
-                statement.fetch_size = PAGE_CHUNKS if kind == "target" and check.is_packed else PAGE_ROWS
-                for event_bucket in range(first, first + (1 if kind == "origin" else check.targets)):
-                    place = (check.time_series_id, check.time_bucket, event_bucket)
-                    for row in self.session.execute(statement, place):
-                        if None in row:
-                            raise Refused(f"a row of {name} {place} has a column without a value: {row[:3]}; Braid never writes one")
-                        writer.add((*place, *row))
+            for table, *place, _, _, _, packed in partitions(checks):
+                if table != name:
+                    continue
+                statement.fetch_size = PAGE_CHUNKS if packed else PAGE_ROWS
+                for row in self.session.execute(statement, place):
+                    if None in row:
+                        raise Refused(f"a row of {name} {tuple(place)} has a column without a value: {row[:3]}; Braid never writes one")
+                    writer.add((*place, *row))
         return writer.rows
 
 

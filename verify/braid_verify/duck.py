@@ -153,7 +153,7 @@ def differences(source, options, spill):
     files = [(file.path, table.name) for table in source.holding(False) for file in table.files]
     unpacked = sorted(Path(spill, UNPACKED).iterdir())
     columns = "split, side, event_bucket, event_time, event_id, event_item_key, event_item_value, value_metadata, write_time"
-    rows = [f"SELECT {columns} FROM ({chosen(files)})"] if files else []
+    rows = [f"SELECT {columns} FROM ({chosen(files)}) WHERE side <> 0"] if files else []
     rows += [f"SELECT {columns} FROM read_parquet([{', '.join(map(quoted, unpacked))}])"] if unpacked else []
     found = Differences(source.checks, options.keep)
     if rows:

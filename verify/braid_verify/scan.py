@@ -20,7 +20,7 @@ from .digest import PARTS, digest
 COLUMNS = ("split", "side", "row", "event_bucket", "event_time", *PARTS)
 # Rows are hashed in portions of so much, whatever a value may have.
 PORTION_BYTES = 32 << 20
-SIDES = {1: "origin", -1: "targets"}
+SIDES = {1: "origin", 0: "origin", -1: "targets"}
 KEY = ("event_time", "event_id", "event_item_key")
 OVERLAP = "its newest event is not older than the oldest of the chunk before it"
 
@@ -199,17 +199,18 @@ class Scanner:
         check, side, bucket = self.checks[place["split"]], place["side"], place["event_bucket"]
         ids = parts[0].to_pylist()
         keys = Keys(times, ids, parts[1])
-        unordered = keys.unordered()
+        # What lies beside an origin is of no split: only that it belongs there counts.
+        unordered = keys.unordered() if side else []
         wrong, belongs = misplaced(check, side, bucket, times, ids)
         examples = [example("unordered", bucket, keys[at], side=SIDES[side]) for at in unordered[: self.keep]]
         examples += [
             example("misplaced", bucket, keys[at], side=SIDES[side], belongs=belongs(at)) for at in wrong[: self.keep]
         ]
-        found = digest(check.digest_key, times, parts)
+        found = digest(check.digest_key, times, parts) if side else Digest()
         return Run(
             **place,
-            newest=keys[0],
-            oldest=keys[len(ids) - 1],
+            newest=keys[0] if side else None,
+            oldest=keys[len(ids) - 1] if side else None,
             digest=found,
             stored=found.rows,
             stored_bytes=found.bytes,
@@ -247,7 +248,8 @@ def misplaced(check, side, bucket, times, ids):
     """The rows that belong elsewhere, and what says where one belongs."""
     hashed = placement.hashes(ids)
     time_buckets, event_buckets = placement.origins(check, times, hashed)
-    foreign = (time_buckets != check.time_bucket) | (event_buckets != check.event_bucket)
+    # A target has what belongs to its origin; a partition beside that one what belongs to itself.
+    foreign = (time_buckets != check.time_bucket) | (event_buckets != (bucket if side == 0 else check.event_bucket))
     targets = placement.targets(check, times, hashed)
 
     def belongs(at):
@@ -255,5 +257,5 @@ def misplaced(check, side, bucket, times, ids):
             return f"time bucket {int(time_buckets[at])}, event bucket {int(event_buckets[at])} of the slice"
         return f"event bucket {int(targets[at])}"
 
-    wrong = foreign if side > 0 else foreign | (targets != bucket)
+    wrong = foreign | (targets != bucket) if side < 0 else foreign
     return numpy.flatnonzero(wrong).tolist(), belongs

@@ -66,17 +66,30 @@ class Source:
         return [table for table in self.tables if table.name in names and table.files]
 
     def partitions(self):
-        """Every partition of every split: (table, series, time bucket, event bucket, split, side, newest time, packed).
+        """Every partition of every split, and those beside origins."""
+        return partitions(self.checks)
 
-        The side is 1 for an origin and -1 for a target, so that a sum over both is the surplus of the origin. Of an origin
-        only rows before `covered_until` count, of targets all: what lies behind it does not belong there.
-        """
-        for split, check in enumerate(self.checks):
-            series, bucket = check.time_series_id, check.time_bucket
-            yield check.origin_table, series, bucket, check.event_bucket, split, 1, check.covered_until - 1, False
-            for ordinal in range(check.targets):
-                target = check.start_event_bucket + ordinal
-                yield check.target_table, series, bucket, target, split, -1, 2**63 - 1, check.is_packed
+
+def partitions(checks):
+    """Every partition of every split: (table, series, time bucket, event bucket, split, side, newest time, packed).
+
+    The side is 1 for an origin and -1 for a target, so that a sum over both is the surplus of the origin. Of an origin
+    only rows before `covered_until` count, of targets all: what lies behind it does not belong there. The side is 0 for partitions
+    beside an origin that are not split: they are in no sum, and no row of the origin may lie in them. Where several origins lie
+    beside one, it comes with the first.
+    """
+    taken = {(check.origin_table, check.time_series_id, check.time_bucket, check.event_bucket) for check in checks}
+    for split, check in enumerate(checks):
+        series, bucket, newest = check.time_series_id, check.time_bucket, check.covered_until - 1
+        yield check.origin_table, series, bucket, check.event_bucket, split, 1, newest, False
+        for ordinal in range(check.targets):
+            target = check.start_event_bucket + ordinal
+            yield check.target_table, series, bucket, target, split, -1, 2**63 - 1, check.is_packed
+        for beside in range(check.buckets_per_id):
+            place = check.origin_table, series, bucket, beside
+            if place not in taken:
+                taken.add(place)
+                yield *place, split, 0, newest, False
 
 
 def refuse_overlaps(source):

@@ -202,7 +202,7 @@ def differences(spark, rows, chunks, source, keep):
         yield pyarrow.RecordBatch.from_pydict({"summary": [json.dumps(found.plain())]})
 
     columns = [field.split()[0] for field in COMPARED.split(", ")]
-    compared = rows.select(*columns)
+    compared = rows.where("side <> 0").select(*columns)
     if chunks is not None:
         compared = compared.unionByName(chunks.mapInArrow(unpacked, COMPARED))
     compared.createOrReplaceTempView("chosen")

@@ -72,11 +72,11 @@ def test_one_row_spoiled_in_the_store(large, verify):
     large.put(origin_altered, ORIGIN, origin_altered.event_bucket, spoiled(row))
     expected[origin_altered.id] = row, {"missing": 1, "phantom": 1}
 
-    # Into a partition that is not split, so there it is nobody's.
+    # Into the partition beside it, which is not split: there it does not belong, and here the targets have it alone.
     row = in_origin(origin_moved)
     large.delete(origin_moved, ORIGIN, origin_moved.event_bucket, row)
-    large.put(origin_moved, ORIGIN, origin_moved.event_bucket + BUCKETS_PER_ID, row)
-    expected[origin_moved.id] = row, {"phantom": 1}
+    large.put(origin_moved, ORIGIN, (origin_moved.event_bucket + 1) % BUCKETS_PER_ID, row)
+    expected[origin_moved.id] = row, {"phantom": 1, "misplaced": 1}
 
     code, report = verify(large)
     assert (code, report["different"], report["equal"]) == (8, len(expected), 1)

@@ -56,9 +56,16 @@ def misplace(split, side):
     row = rows.pop(at)
     if side == "origin":
         put(split.neighbour, row)
-        return row, {"phantom": 1}
+        return row, {"phantom": 1, "misplaced": 1}
     put(split.held[next(bucket for bucket in split.held if bucket != fullest(split))], row)
     return row, {"misplaced": 1}
+
+
+def double_beside(split):
+    """A row of the origin that also lies in the partition beside it, which is not split."""
+    rows, at = covered(split, "origin")
+    put(split.neighbour, list(rows[at]))
+    return rows[at], {"misplaced": 1}
 
 
 def intrude(split, side):

@@ -1,8 +1,8 @@
 """One row is spoiled in the origin or in a target: it is found, counted and named, and nothing else is."""
 
 import pytest
-from generate import write_export
-from tamper import EVERY, uncovered
+from generate import BUCKETS_PER_ID, hashed, write_export
+from tamper import EVERY, double_beside, put, uncovered
 from test_refusals import change_split
 
 COUNTS = ("missing", "phantom", "misplaced", "unordered")
@@ -38,6 +38,29 @@ def test_one_spoiled_row(tmp_path, verified, spoil, side, number):
     code, report = verified(tmp_path)
     assert (code, report["different"]) == (8, 1)
     expect(report["details"][number], *spoiled[0])
+
+
+@pytest.mark.parametrize("layout", ["rows", "packed"])
+def test_a_row_that_is_also_beside_its_origin(tmp_path, verified, layout):
+    """Nothing is missing, and no digest differs. What belongs there is no finding, whoever else's it is."""
+    spoiled = []
+
+    def spoil(split):
+        # A row that lies where it should, in the partition after that of the split.
+        beside = (split.event_bucket + 1) % BUCKETS_PER_ID
+        name = next(name for name in map("own-{}".format, range(99)) if hashed(name) % BUCKETS_PER_ID == beside)
+        put(split.neighbour, [split.origin[-1][0], name, "a", b"", b"", 1])
+        if split.number == 1:
+            spoiled.append(double_beside(split))
+
+    write_export(tmp_path, 800, 4, spoil, layouts=(layout,))
+    code, report = verified(tmp_path)
+    assert (code, report["different"]) == (8, 1)
+    found = report["details"][1]
+    expect(found, *spoiled[0])
+    (row,) = found["rows"]
+    assert (row["side"], row["event_bucket"], row["belongs"]) == ("origin", 2, "time bucket 4, event bucket 1 of the slice")
+    assert found["digests"]["origin"] == found["digests"]["recorded"] and not found["notes"]
 
 
 @pytest.mark.parametrize("side", ["origin", "target"])

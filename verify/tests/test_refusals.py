@@ -188,6 +188,21 @@ def test_no_split_at_all_proves_nothing(export, run):
     assert code == 0 and "EQUAL: 0 splits" in out
 
 
+def test_splits_that_are_left_out_are_told_and_refused_on_request(export, run):
+    time = {"what": "time", "name": "from noon on", "reason": "it is open"}
+    change(export, lambda manifest: manifest.update(left_out=[time]))
+    # What is no split is no reason.
+    assert run(export, "--complete", "--threads", 1)[0] == 0
+    splits = [{"what": "split", "name": f"data_1/7/0/{at}", "reason": "it is RETIRED"} for at in range(23)]
+    change(export, lambda manifest: manifest.update(left_out=[time, *splits]))
+    code, out, _ = run(export, "--threads", 1)
+    assert code == 0 and "not in the export: split data_1/7/0/22: it is RETIRED" in out
+    code, out, err = run(export, "--complete", "--threads", 1)
+    assert (code, out) == (2, "")
+    assert "leaves out 23 splits (data_1/7/0/0: it is RETIRED; " in err
+    assert "data_1/7/0/19: it is RETIRED; and 3 more)" in err and "leave --complete away" in err
+
+
 @pytest.mark.parametrize(
     ("typed", "words"),
     [
