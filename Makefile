@@ -97,8 +97,11 @@ cassandra-braid:
 	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor
 	@dev/stage -v cassandra-servers $(TESTS) --test several
 
+# The second stage takes what the program itself writes, built as the tests build it.
 cassandra-verify:
 	@dev/stage -v cassandra-verify dev/verify --test-cassandra
+	@dev/stage build-braid cargo build --workspace --all-features --bin braid
+	@dev/stage -v cassandra-story dev/verify --story $(BUILT)/debug/braid --scale s --backend cassandra
 
 # A node of its own, which is gone afterwards.
 cassandra-secured:
@@ -169,7 +172,7 @@ verify-suite: ## the offline verifier on exports that it makes itself, spoiled i
 
 # Built as the tests build it, so that nothing is built twice.
 verify-embedded: ## rows spoiled in the embedded store itself, which the offline verifier has to name
-	@dev/needs $(BUILD_NEEDS) python3
+	@dev/needs $(BUILD_NEEDS) python3 java17
 	@dev/stage build-spoiler cargo build --workspace --all-features --bin braid --bin store-spoiler
 	@BRAID=$(BUILT)/debug/braid SPOILER=$(BUILT)/debug/store-spoiler dev/stage -v verify-embedded dev/verify --test-embedded
 
@@ -182,7 +185,7 @@ verify-million: ## one row among a million, spoiled in every way in both stores 
 	@BRAID_VERIFY_ROWS=1000000 dev/stage -v million-cassandra dev/with-cassandra dev/verify --test-cassandra -k spoiled
 
 verify: ## splits proven a second time, from nothing: data, splits, export, DuckDB, Spark, report (SCALE, BACKEND as for demo)
-	@dev/needs cc python3 java17 $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))
+	@dev/needs $(BUILD_NEEDS) python3 java17 $(if $(filter cassandra,$(BACKEND)),$(CASSANDRA_NEEDS))
 	@dev/stage build cargo build --release --locked -p cli
 	@$(if $(filter cassandra,$(BACKEND)),dev/cassandra start)
 	@dev/verify --story $${CARGO_TARGET_DIR:-target}/release/braid --scale $(SCALE) --backend $(BACKEND)

@@ -158,9 +158,8 @@ def drop(*keyspaces):
             session.execute(f"DROP KEYSPACE IF EXISTS {keyspace}")
 
 
-def story(typed, work):
-    """The whole of it."""
-    export, prefix = work / "export", f"verify{uuid.uuid4().hex[:4]}"
+def make(typed, work, export, prefix):
+    """Data, splits and an export of them; in a cluster they are also verified as they are."""
     with Server(typed.braid, work, typed.backend, prefix) as server:
         at = ("-s", server.url)
         step("data and splits")
@@ -170,8 +169,16 @@ def story(typed, work):
         if typed.backend == "cassandra":
             step("straight from the cluster")
             must(*verify("--cassandra", HOST, "--keyspace", f"{prefix}_{NAMESPACE}_1"))
-    if typed.backend == "cassandra":
-        drop(f"{prefix}_meta", f"{prefix}_{NAMESPACE}_1")
+
+
+def story(typed, work):
+    """The whole of it."""
+    export, prefix = work / "export", f"verify{uuid.uuid4().hex[:4]}"
+    try:
+        make(typed, work, export, prefix)
+    finally:
+        if typed.backend == "cassandra":
+            drop(f"{prefix}_meta", f"{prefix}_{NAMESPACE}_1")
     step("DuckDB")
     must(*verify(export, "--engine", "duckdb"))
     step("Spark")

@@ -1,4 +1,5 @@
-"""Rows spoiled in the embedded store itself, while no server has it: the next export shows them, and each is found and named.
+"""Rows spoiled in the embedded store itself, while no server has it: the next export shows them, and each is found and named. What
+Braid exported is also read by Spark and by pandas.
 
 `make verify-embedded`. BRAID and SPOILER name the program and `store-spoiler`, BRAID_VERIFY_ROWS among how many rows one is spoiled.
 """
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
 
 sys.path[:0] = [str(Path(__file__).parent.parent)]
@@ -26,7 +28,7 @@ VALUE_BYTES = {"rows": 40, "packed": 400}
 KEY_BYTES = 8 + 12 + 1
 HOUR_NANOS = 3600 * 10**9
 TIME_BUCKET = 7
-# A key cannot be twice in a partition; in a second one of the origin's table, which is not split, nobody looks for it.
+# A key cannot be twice in a partition; in another time bucket of the origin's table nobody looks for it.
 SPOILS = {
     ("remove", "target"): {"missing": 1},
     ("double", "target"): {"phantom": 1, "misplaced": 1},
@@ -141,14 +143,38 @@ def expect_chunk(split, kinds, row):
     assert {(kind, row[1]) for kind in kinds - {"unordered"}} <= named
 
 
+def by_spark(export, *typed):
+    """What Spark says of an export: (exit code, report). As a program of its own, which takes its Java machine with it."""
+    command = [sys.executable, "-m", "braid_verify", export, "--engine", "spark", *typed]
+    done = subprocess.run(command, cwd=Path(__file__).parent.parent, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, 8), done.stderr
+    return done.returncode, done.stdout
+
+
+def expect_pandas(export):
+    """What `docs/formats/export.md` says of columns, and as many rows of each table as the manifest."""
+    manifest = json.loads((export / "manifest.json").read_text())
+    frame = pandas.read_parquet(export / "data")
+    types = {name: str(kind) for name, kind in frame.dtypes.items()}
+    numbers = {"event_time": "int64", "write_time": "int64", "time_bucket": "int32", "event_bucket": "int32", "table": "category"}
+    assert {name: types[name] for name in numbers} == numbers
+    assert len(frame) == manifest["rows"]
+    rows = {table["name"]: table["rows"] for table in manifest["tables"]}
+    assert frame["table"].value_counts().to_dict() == rows and len(rows) == 2
+    bounds = (manifest["start"], manifest["end"] - 1)
+    assert frame["event_time"].between(*bounds).all() and frame["event_time"].nunique() > 1000
+
+
 def test_one_row_spoiled_in_the_store(store, capsys):
     spoiled = store.spoil()
     assert len(spoiled) == len(store.spoils)
     expected = dict(zip(map(store.split_id, store.series), zip(store.spoils.values(), spoiled)))
     export = store.export()
     capsys.readouterr()
-    code = main([str(export), "-o", "json", "--examples", "10000"])
-    report = json.loads(capsys.readouterr().out)
+    typed = ("-o", "json", "--examples", "10000")
+    code = main([str(export), *typed])
+    printed = capsys.readouterr().out
+    report = json.loads(printed)
     assert (code, report["different"], report["equal"]) == (8, len(store.spoils), 1)
     assert {split["strategy"] for split in report["details"]} == {"time_range", "event_bucket"}
     assert {split["layout"] for split in report["details"]} == {store.layout}
@@ -158,3 +184,7 @@ def test_one_row_spoiled_in_the_store(store, capsys):
             check(split, *expected[split["id"]])
         else:
             assert split["result"] == "equal"
+    expect_pandas(export)
+    # It takes some ten seconds to start. Origins are rows, so both kinds are read.
+    if store.layout == "packed":
+        assert by_spark(export, *typed) == (code, printed)

@@ -18,9 +18,9 @@ CHUNK_SPOILS = tamper_chunks.EVERY
 LAYOUTS = ["rows"] * len(SPOILS) + ["packed"] * len(CHUNK_SPOILS) + ["rows", "packed"] * 2
 
 
-def verify(export, engine):
+def verify(export, engine, *typed):
     """Runs the program: (exit code, what it printed)."""
-    command = [sys.executable, "-m", "braid_verify", export, "--engine", engine, "-o", "json", "--threads", "2"]
+    command = [sys.executable, "-m", "braid_verify", export, "--engine", engine, "-o", "json", "--threads", "2", *typed]
     home = Path(__file__).parent.parent
     done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=False)
     assert done.returncode in (0, 8), done.stderr
