@@ -1,14 +1,19 @@
 //! An export, from what was asked to its end.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use env::Env;
-use export::{Asked, Directory, Error, Format, LeftOut, LeftOutKind, Manifest, SplitLine, State, TableState};
+use export::{
+    Asked, Directory, Error, Format, LeftOut, LeftOutKind, Manifest, SplitLine, State, TableEntry, TableKind,
+    TableState,
+};
 use rpc::client::Client;
 
 use super::choice::Choice;
 use super::plan::{begin, go_on, splits_after};
 use super::progress::Progress;
+use super::source::Source;
 use super::splits::unchanged;
 use super::table::Table;
 use crate::failure::{Failure, talk};
@@ -87,7 +92,15 @@ fn at(order: &Order, env: &Env, before: Option<&Asked>) -> Asked {
         (Some(_), Some(before)) => before,
         (None, _) => None,
     };
+    let once = |names: &[String]| {
+        let mut seen = BTreeSet::new();
+        names.iter().filter(|name| seen.insert(name.as_str())).cloned().collect()
+    };
     Asked {
+        // What is named twice is exported once.
+        slices: once(&order.asked.slices),
+        series: once(&order.asked.series),
+        splits: once(&order.asked.splits),
         since: nanos(order.since, before.map(|before| before.since)),
         until: nanos(order.until, before.map(|before| before.until)),
         ..order.asked.clone()
@@ -131,14 +144,17 @@ async fn tables(
     for number in 0..manifest.tables.len() {
         let Some(entry) = manifest.tables.get(number).filter(|table| is_left(table.state)) else { continue };
         let choice = Choice::of(&manifest.request, entry, splits);
+        // Only somebody who looks wants to know, and a store may have to think about it.
+        let partitions = if progress.is_shown() { about(client, manifest, entry, splits).await } else { 0 };
         let mut table = Table {
-            client,
+            source: client,
             env,
             directory,
             progress: &mut progress,
             manifest,
             number,
             part_bytes: order.part_bytes,
+            partitions,
             without_metadata: 0,
             open: None,
         };
@@ -152,6 +168,17 @@ async fn tables(
         talk(&format!("{items} had metadata, which CSV has no place for; NDJSON and Parquet have\n"));
     }
     Ok(())
+}
+
+/// About how many partitions a table has; 0 where nobody knows.
+async fn about(source: &dyn Source, manifest: &Manifest, table: &TableEntry, splits: &[SplitLine]) -> u64 {
+    match table.kind {
+        TableKind::Origin => source.partitions(&manifest.namespace, &table.name).await.unwrap_or(0),
+        TableKind::Target => {
+            let ours = splits.iter().filter(|line| line.check.target_table == table.name);
+            ours.map(|line| u64::from(line.check.targets)).sum()
+        }
+    }
 }
 
 /// The end: splits that are as they were, and a manifest that says so.

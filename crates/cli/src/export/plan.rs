@@ -3,16 +3,17 @@
 use api::admin::v1 as admin;
 use api::convert::timestamp_to_wire;
 use export::{Asked, LeftOut, LeftOutKind, Manifest, SplitLine, TableEntry, TableKind, TableState};
-use rpc::client::{CallError, Client};
+use rpc::client::CallError;
 
-use super::splits::{Wanted, fetch, provable};
+use super::source::Source;
+use super::splits::{Wanted, fetch, fetch_left, provable};
 use super::wire::nanos;
 use crate::failure::Failure;
 use crate::output::value;
 
 /// Asks what there is. Splits that were named say which slices.
 pub(super) async fn prepare(
-    client: &Client,
+    source: &dyn Source,
     namespace: &str,
     asked: &Asked,
     slices: Vec<String>,
@@ -24,15 +25,15 @@ pub(super) async fn prepare(
         time_slices: slices,
         include_open: asked.include_open,
     };
-    Ok(client.prepare_export(request).await?)
+    Ok(source.prepare(request).await?)
 }
 
 /// Begins: fills the manifest with what there is, and gives back the splits as they are now.
-pub(super) async fn begin(client: &Client, manifest: &mut Manifest) -> Result<Vec<SplitLine>, Failure> {
+pub(super) async fn begin(source: &dyn Source, manifest: &mut Manifest) -> Result<Vec<SplitLine>, Failure> {
     let (namespace, asked) = (manifest.namespace.clone(), manifest.request.clone());
     let named = slices_of(&asked.splits);
     let slices = if asked.splits.is_empty() { asked.slices.clone() } else { named };
-    let plan = prepare(client, &namespace, &asked, slices.clone()).await?;
+    let plan = prepare(source, &namespace, &asked, slices.clone()).await?;
     manifest.incarnation = plan.incarnation;
     manifest.closed_time = nanos(plan.closed_time);
     (manifest.start, manifest.end) = (nanos(plan.start), nanos(plan.end));
@@ -49,7 +50,7 @@ pub(super) async fn begin(client: &Client, manifest: &mut Manifest) -> Result<Ve
         manifest.tables.iter().filter(|table| table.kind == TableKind::Origin).cloned().collect();
     let slices: Vec<String> = origins.iter().map(|table| table.name.clone()).collect();
     let wanted = Wanted { namespace: &namespace, ids: &asked.splits, slices: &slices, series: &asked.series };
-    let found = fetch(client, &wanted).await?;
+    let found = fetch(source, &wanted).await?;
     let (lines, left_out) = provable(found, &origins, (manifest.start, manifest.end))?;
     manifest.left_out.extend(left_out);
     Ok(lines)
@@ -65,24 +66,23 @@ fn are_whole(slices: &[String], plan: &admin::PrepareExportResponse) -> bool {
 }
 
 /// The splits of an export as they are after it.
-pub(super) async fn splits_after(client: &Client, manifest: &Manifest) -> Result<Vec<SplitLine>, Failure> {
+pub(super) async fn splits_after(
+    source: &dyn Source,
+    manifest: &Manifest,
+) -> Result<Vec<SplitLine>, Failure> {
     let origins: Vec<TableEntry> =
         manifest.tables.iter().filter(|table| table.kind == TableKind::Origin).cloned().collect();
     let slices: Vec<String> = origins.iter().map(|table| table.name.clone()).collect();
     let (ids, series) = (&manifest.request.splits, &manifest.request.series);
     let wanted = Wanted { namespace: &manifest.namespace, ids, slices: &slices, series };
-    let found = match fetch(client, &wanted).await {
-        // Gone with its slice, it is not what it was.
-        Err(Failure::Call(error)) if error.reason.as_deref() == Some("SPLIT_NOT_FOUND") => Vec::new(),
-        found => found?,
-    };
+    let found = fetch_left(source, &wanted).await?;
     Ok(provable(found, &origins, (manifest.start, manifest.end))?.0)
 }
 
 /// Whether an export that was begun may go on: it is the same namespace, and its time is closed as it was.
-pub(super) async fn go_on(client: &Client, manifest: &Manifest) -> Result<(), Failure> {
+pub(super) async fn go_on(source: &dyn Source, manifest: &Manifest) -> Result<(), Failure> {
     let asked = Asked { since: Some(manifest.start), until: Some(manifest.end), ..manifest.request.clone() };
-    let plan = prepare(client, &manifest.namespace, &asked, Vec::new()).await?;
+    let plan = prepare(source, &manifest.namespace, &asked, Vec::new()).await?;
     let changed = if plan.incarnation != manifest.incarnation {
         "the namespace was deleted and made again since"
     } else if nanos(plan.end) < manifest.end {

@@ -1,11 +1,14 @@
 //! The records of splits: as they arrive, which of them an export can prove, and whether they stayed as they were.
 
+use std::collections::BTreeMap;
+
 use api::admin::v1 as admin;
 use api::admin::v1::post_split_data::Strategy;
 use export::{CheckDigest, CheckPartition, LeftOut, LeftOutKind, SplitCheck, SplitLine, TableEntry};
-use rpc::client::Client;
+use rpc::client::CallError;
 use serde_json::value::RawValue;
 
+use super::source::Source;
 use super::wire::nanos;
 use crate::failure::Failure;
 use crate::output::Json;
@@ -26,19 +29,18 @@ pub(super) struct Wanted<'a> {
 
 /// The splits that are wanted, as they are now. Named ones come whatever state they are in.
 pub(super) async fn fetch(
-    client: &Client,
+    source: &dyn Source,
     wanted: &Wanted<'_>,
 ) -> Result<Vec<admin::ExportedSplit>, Failure> {
-    let request = admin::ExportSplitsRequest { namespace: wanted.namespace.to_owned(), ..Default::default() };
     if !wanted.ids.is_empty() {
-        let request = admin::ExportSplitsRequest { ids: wanted.ids.to_vec(), ..request };
-        return Ok(client.export_splits(request).await?.splits);
+        return Ok(named(source, wanted.namespace, wanted.ids).await?);
     }
+    let request = admin::ExportSplitsRequest { namespace: wanted.namespace.to_owned(), ..Default::default() };
     let mut splits = Vec::new();
     for slice in wanted.slices {
         let mut request = admin::ExportSplitsRequest { time_slice: slice.clone(), ..request.clone() };
         loop {
-            let page = client.export_splits(request.clone()).await?;
+            let page = source.splits(request.clone()).await?;
             splits.extend(page.splits);
             if page.next_page_token.is_empty() {
                 break;
@@ -53,6 +55,40 @@ pub(super) async fn fetch(
     };
     splits.retain(is_wanted);
     Ok(splits)
+}
+
+/// The same, without those that are not there any more. One that went with its slice fails the call that names all of them.
+pub(super) async fn fetch_left(
+    source: &dyn Source,
+    wanted: &Wanted<'_>,
+) -> Result<Vec<admin::ExportedSplit>, Failure> {
+    match fetch(source, wanted).await {
+        Err(Failure::Call(error)) if is_gone(&error) => {}
+        found => return found,
+    }
+    let mut left = Vec::new();
+    for id in wanted.ids {
+        match named(source, wanted.namespace, std::slice::from_ref(id)).await {
+            Ok(found) => left.extend(found),
+            Err(error) if is_gone(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(left)
+}
+
+async fn named(
+    source: &dyn Source,
+    namespace: &str,
+    ids: &[String],
+) -> Result<Vec<admin::ExportedSplit>, CallError> {
+    let (namespace, ids) = (namespace.to_owned(), ids.to_vec());
+    let request = admin::ExportSplitsRequest { namespace, ids, ..Default::default() };
+    Ok(source.splits(request).await?.splits)
+}
+
+fn is_gone(error: &CallError) -> bool {
+    error.reason.as_deref() == Some("SPLIT_NOT_FOUND")
 }
 
 /// What can be proven of splits with the rows from `start` to `end` of these origins, and what is left out, with the reason.
@@ -151,7 +187,10 @@ fn check(
 
 /// Those that are after the export as they were before it; the others may have lost or gained targets while these were read.
 pub(super) fn unchanged(before: Vec<SplitLine>, after: &[SplitLine]) -> (Vec<SplitLine>, Vec<LeftOut>) {
-    let is_same = |line: &SplitLine| after.iter().any(|later| line.is_unchanged(later));
+    // There may be as many as an export has partitions.
+    let after: BTreeMap<&str, &SplitLine> = after.iter().map(|line| (line.check.id.as_str(), line)).collect();
+    let is_same =
+        |line: &SplitLine| after.get(line.check.id.as_str()).is_some_and(|later| line.is_unchanged(later));
     let (same, changed): (Vec<_>, Vec<_>) = before.into_iter().partition(is_same);
     let reason = || "it changed while it was exported; export it again".to_owned();
     let left_out =

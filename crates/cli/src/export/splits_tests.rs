@@ -1,30 +1,11 @@
 //! Which splits an export can prove, and which not.
 
-use api::convert::timestamp_to_wire;
-use export::{TableKind, TableState};
-
+use super::super::testing::{Server, error, table};
 use super::*;
+use api::convert::timestamp_to_wire;
 
 const HOUR: i64 = 3_600_000_000_000;
 const SLICE: i64 = 1_774_656_000_000_000_000;
-
-fn origin() -> TableEntry {
-    TableEntry {
-        name: "data_20260328".to_owned(),
-        kind: TableKind::Origin,
-        time_slice: "data_20260328".to_owned(),
-        slice_start: SLICE,
-        slice_end: SLICE + 24 * HOUR,
-        seconds_per_bucket: 3_600,
-        buckets_per_id: 4,
-        hash_version: 1,
-        split_stride: 16,
-        state: TableState::Waiting,
-        rows: 0,
-        files: Vec::new(),
-        position: None,
-    }
-}
 
 fn split(id: &str) -> admin::ExportedSplit {
     let digest = Some(admin::SplitDigest { rows: 4, bytes: 92, checksum: "0f".repeat(16) });
@@ -65,7 +46,7 @@ fn split(id: &str) -> admin::ExportedSplit {
 }
 
 fn lines(splits: Vec<admin::ExportedSplit>, times: (i64, i64)) -> (Vec<SplitLine>, Vec<String>) {
-    let (lines, left_out) = provable(splits, &[origin()], times).unwrap();
+    let (lines, left_out) = provable(splits, &[table()], times).unwrap();
     (lines, left_out.into_iter().map(|left| format!("{}: {}", left.name, left.reason)).collect())
 }
 
@@ -144,4 +125,21 @@ fn a_split_that_changed_meanwhile_is_left_out() {
     assert_eq!(same.iter().map(|line| line.check.id.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(changed[0].name, "b");
     assert_eq!(unchanged(before(), &[]).1.len(), 2);
+}
+
+#[tokio::test]
+async fn splits_that_are_gone_do_not_take_the_others_with_them() {
+    let server = Server { splits: vec![split("a"), split("c")], ..Server::default() };
+    let ids = ["a", "b", "c"].map(str::to_owned);
+    let wanted = Wanted { namespace: "plays", ids: &ids, slices: &[], series: &[] };
+    // Before the first row that is a mistake of whoever named it.
+    let refused = fetch(&server, &wanted).await.unwrap_err();
+    assert!(
+        matches!(&refused, Failure::Call(found) if *found == error("NOT_FOUND", Some("SPLIT_NOT_FOUND")))
+    );
+    let left = fetch_left(&server, &wanted).await.unwrap();
+    let names: Vec<_> = left.into_iter().filter_map(|split| Some(split.split?.id)).collect();
+    assert_eq!(names, ["a", "c"]);
+    let gone = Server::default();
+    assert!(fetch_left(&gone, &wanted).await.unwrap().is_empty());
 }

@@ -4,19 +4,21 @@ use api::admin::v1 as admin;
 use api::convert::timestamp_to_wire;
 use env::Env;
 use export::{Directory, Manifest, PartPath, Position};
-use rpc::client::{CallError, Client};
+use rpc::client::CallError;
 
 use super::choice::Choice;
 use super::order::failure;
 use super::part::Part;
 use super::progress::Progress;
+use super::share::Share;
+use super::source::{Source, next_page};
 use super::wire::{kept, rows};
 use crate::failure::Failure;
 use crate::import::{TRIES_MAX, back_off};
 
 /// What the export of a table has in its hands.
 pub(super) struct Table<'a> {
-    pub(super) client: &'a Client,
+    pub(super) source: &'a dyn Source,
     pub(super) env: &'a Env,
     pub(super) directory: &'a Directory,
     pub(super) progress: &'a mut Progress,
@@ -25,6 +27,8 @@ pub(super) struct Table<'a> {
     pub(super) number: usize,
     /// A part ends once its rows have so many bytes.
     pub(super) part_bytes: u64,
+    /// About how many partitions it has; 0 where nobody knows.
+    pub(super) partitions: u64,
     /// Items whose metadata has no place in the format.
     pub(super) without_metadata: u64,
     pub(super) open: Option<Open>,
@@ -39,18 +43,22 @@ pub(super) struct Open {
 
 /// How a call ended.
 enum Ended {
+    /// Its last page came.
     Done,
+    /// There would have been more.
     Broken(CallError),
 }
 
 impl Table<'_> {
     /// Exports it from where it stands to its end. The manifest is kept after every part.
     pub(super) async fn export(&mut self, choice: &Choice) -> Result<(), Failure> {
+        let Some(entry) = self.entry() else { return Err(no_table()) };
+        let mut share = Share::of(choice, entry, (self.manifest.start, self.manifest.end), self.partitions);
         let base = self.base();
         let (mut position, mut tries) = (self.entry().and_then(|table| table.position.clone()), 0);
         while let Some((call, next_call)) = choice.call(&base, position.as_ref()) {
             let before = position.clone();
-            match self.call(call, &mut position).await? {
+            match self.call(call, &mut position, &mut share).await? {
                 Ended::Done if next_call.is_none() => break,
                 Ended::Done => position = next_call,
                 Ended::Broken(error) if error.reason.as_deref() == Some("SLICE_NOT_FOUND") => {
@@ -92,18 +100,19 @@ impl Table<'_> {
         &mut self,
         call: admin::ExportRowsRequest,
         position: &mut Option<Position>,
+        share: &mut Share<'_>,
     ) -> Result<Ended, Failure> {
-        let mut pages = match self.client.export_rows(call).await {
+        let mut pages = match self.source.rows(call).await {
             Ok(pages) => pages,
             Err(error) => return Ok(Ended::Broken(error)),
         };
         loop {
-            let page = match pages.next().await {
-                Ok(Some(page)) => page,
-                Ok(None) => return Ok(Ended::Done),
+            let page = match next_page(&mut pages).await {
+                Ok(page) => page,
                 Err(error) => return Ok(Ended::Broken(error)),
             };
             self.take(&page)?;
+            self.progress.inside(share.take(&page));
             let Some(next) = &page.next else { return Ok(Ended::Done) };
             *position = Some(kept(next));
             if self.open.as_ref().is_some_and(|open| open.bytes >= self.part_bytes) {
@@ -131,9 +140,7 @@ impl Table<'_> {
     }
 
     fn begin(&self) -> Result<Open, Failure> {
-        let Some(entry) = self.entry() else {
-            return Err(Failure::Other("there is no such table".to_owned()));
-        };
+        let Some(entry) = self.entry() else { return Err(no_table()) };
         let format = self.manifest.format;
         let begun = self.directory.begin_part(&entry.name, entry.files.len(), format.extension());
         let (file, path) = begun.map_err(failure)?;
@@ -166,6 +173,14 @@ impl Table<'_> {
     }
 }
 
+fn no_table() -> Failure {
+    Failure::Other("there is no such table".to_owned())
+}
+
 fn cannot_write(error: &std::io::Error) -> Failure {
     Failure::Other(format!("cannot write the export: {error}; make room and run the same command again"))
 }
+
+#[cfg(test)]
+#[path = "table_tests.rs"]
+mod tests;

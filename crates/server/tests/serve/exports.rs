@@ -7,6 +7,8 @@ use crate::fixture::{Fixture, NAMESPACE, at, event};
 use crate::http::post_json;
 
 const EVENTS: i64 = 3_000;
+/// The slice that they lie in.
+const TABLE: &str = "data_19700101";
 
 impl Fixture {
     /// With events of 1970 that nothing can change any more.
@@ -29,6 +31,35 @@ impl Fixture {
             ..Default::default()
         };
         self.client.prepare_export(request).await
+    }
+
+    /// Splits a partition of `hot` by hand, and waits until that is done; its id.
+    async fn split_hot(&self) -> String {
+        let small = admin::SplitSettings {
+            policy: "manual".to_owned(),
+            threshold_bytes: 64 << 10,
+            target_bytes: 64 << 10,
+            ..Default::default()
+        };
+        let namespace =
+            admin::Namespace { name: NAMESPACE.to_owned(), split: Some(small), ..Default::default() };
+        let request = admin::UpdateNamespaceRequest { namespace: Some(namespace), ..Default::default() };
+        self.client.update_namespace(request).await.unwrap();
+        let request = admin::CreateSplitRequest {
+            namespace: NAMESPACE.to_owned(),
+            time_slice: TABLE.to_owned(),
+            time_series_id: "hot".to_owned(),
+            ..Default::default()
+        };
+        let id = self.client.create_split(request).await.unwrap().id;
+        loop {
+            let split = self.client.get_split(NAMESPACE, &id).await.unwrap();
+            match split.state.as_str() {
+                "COMPLETED" => return id,
+                "FAILED" | "REJECTED" => panic!("{:?}", split.reason),
+                _ => tokio::task::yield_now().await,
+            }
+        }
     }
 
     async fn export(
@@ -78,7 +109,7 @@ async fn all_rows_below_closed_time_arrive_and_any_stop_can_be_gone_on_from() {
     assert_eq!(plan.left_out_reason, "events of this time may still be accepted");
     assert_eq!((plan.end, plan.start), (plan.closed_time, Some(at(0))));
     let table = &plan.tables[0];
-    assert_eq!((plan.tables.len(), table.name.as_str(), table.targets), (1, "data_19700101", false));
+    assert_eq!((plan.tables.len(), table.name.as_str(), table.targets), (1, TABLE, false));
     assert_eq!((table.seconds_per_bucket, table.buckets_per_id, table.hash_version), (3_600, 4, 1));
 
     let pages = fixture.export(all(&plan)).await.unwrap();
@@ -144,13 +175,26 @@ async fn splits_come_with_the_key_of_their_digests() {
     let request = admin::ExportSplitsRequest { namespace: NAMESPACE.to_owned(), ..Default::default() };
     let none = fixture.client.export_splits(request.clone()).await.unwrap();
     assert_eq!((none.splits.len(), none.next_page_token.as_str()), (0, ""));
-    let ids = vec!["data_19700101/0/0/hot".to_owned()];
-    let named = admin::ExportSplitsRequest { ids: ids.clone(), ..request.clone() };
-    let missing = fixture.client.export_splits(named).await.unwrap_err();
-    assert_eq!(missing.reason.as_deref(), Some("SPLIT_NOT_FOUND"));
-    let many = admin::ExportSplitsRequest { ids: vec![ids[0].clone(); 201], ..request };
-    assert_eq!(
-        fixture.client.export_splits(many).await.unwrap_err().reason.as_deref(),
-        Some("RANGE_TOO_WIDE")
-    );
+    let named = |ids: Vec<String>| admin::ExportSplitsRequest { ids, ..request.clone() };
+    let id = format!("{TABLE}/0/0/hot");
+    let refused = async |ids| fixture.client.export_splits(named(ids)).await.unwrap_err().reason;
+    assert_eq!(refused(vec![id.clone()]).await.as_deref(), Some("SPLIT_NOT_FOUND"));
+    assert_eq!(refused(vec![id.clone(); 201]).await.as_deref(), Some("RANGE_TOO_WIDE"));
+
+    assert_eq!(fixture.split_hot().await, id);
+    let all = fixture.client.export_splits(request.clone()).await.unwrap();
+    assert_eq!((all.splits.len(), all.next_page_token.as_str()), (1, ""));
+    let exported = &all.splits[0];
+    let split = exported.split.as_ref().unwrap();
+    assert_eq!((&split.id, split.state.as_str()), (&id, "COMPLETED"));
+    let (before, after) = (split.pre_split_data.as_ref().unwrap(), split.post_split_data.as_ref().unwrap());
+    assert!(before.digest.as_ref().is_some_and(|digest| digest.rows > 0), "{before:?}");
+    assert_eq!(before.digest, after.digest);
+    let key = &exported.digest_key;
+    assert!(key.len() == 64 && key.bytes().all(|digit| digit.is_ascii_hexdigit()), "{key}");
+    assert_eq!(fixture.client.export_splits(named(vec![id.clone()])).await.unwrap().splits, all.splits);
+    let other = admin::ExportSplitsRequest { time_series_id: "cold".to_owned(), ..request.clone() };
+    assert_eq!(fixture.client.export_splits(other).await.unwrap().splits, []);
+    // With one that is not there, none comes: whoever asked has to ask one by one.
+    assert_eq!(refused(vec![id, format!("{TABLE}/0/1/hot")]).await.as_deref(), Some("SPLIT_NOT_FOUND"));
 }
