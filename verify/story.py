@@ -147,15 +147,17 @@ def both(export, work):
     return code, json.loads(content)
 
 
-def drop(*keyspaces):
-    """Removes what the server made in a cluster that stays."""
+def drop(prefix):
+    """Removes what the server made in a cluster that stays: metadata, the demo's namespace, and what its steps made beside."""
     from cassandra.cluster import Cluster
 
     with Cluster([HOST], schema_metadata_enabled=False) as driver:
         session = driver.connect()
         session.default_timeout = 60
-        for keyspace in keyspaces:
-            session.execute(f"DROP KEYSPACE IF EXISTS {keyspace}")
+        found = [row.keyspace_name for row in session.execute("SELECT keyspace_name FROM system_schema.keyspaces")]
+        for keyspace in found:
+            if keyspace.startswith(f"{prefix}_"):
+                session.execute(f"DROP KEYSPACE {keyspace}")
 
 
 def make(typed, work, export, prefix):
@@ -178,7 +180,7 @@ def story(typed, work):
         make(typed, work, export, prefix)
     finally:
         if typed.backend == "cassandra":
-            drop(f"{prefix}_meta", f"{prefix}_{NAMESPACE}_1")
+            drop(prefix)
     step("DuckDB")
     must(*verify(export, "--engine", "duckdb"))
     step("Spark")
