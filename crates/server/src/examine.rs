@@ -1,7 +1,7 @@
 //! A look at the cluster that a server with certain settings would use, for whoever wants to know before it starts.
 
 use env::Env;
-pub use store_cassandra::{Examined, LAYOUT_VERSION, Layout, MissingRight, Node, Rights};
+pub use store_cassandra::{Examined, LAYOUT_VERSION, Layout, MissingRight, Node, Replicas, Rights};
 
 use crate::config::{Backend, Config};
 use crate::{Error, backend};

@@ -22,7 +22,7 @@ mod upkeep;
 
 pub use backend::drop_keyspaces;
 pub use error::Error;
-pub use examine::{Examined, LAYOUT_VERSION, Layout, MissingRight, Node, Rights, examine};
+pub use examine::{Examined, LAYOUT_VERSION, Layout, MissingRight, Node, Replicas, Rights, examine};
 pub use queue::{drop_topics, examine_queue};
 pub use queue_kafka::Standing;
 pub use server::Server;

@@ -1,10 +1,12 @@
 //! A joined cluster: what every part of the store runs its statements through.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use env::Env;
 use model::TableRef;
 use scylla::client::session::Session;
+use scylla::cluster::Node;
 use scylla::errors::ExecutionError;
 use scylla::response::query_result::QueryRowsResult;
 use scylla::serialize::row::SerializeRow;
@@ -43,6 +45,14 @@ impl Cluster {
             of.filter(|of| *of == datacenter).count()
         };
         self.replication.iter().any(|(datacenter, replicas)| nodes(datacenter) > *replicas)
+    }
+
+    /// The nodes of the local data centre: those of others hold copies of the same and are not asked.
+    pub(crate) fn local_nodes(&self) -> Vec<Arc<Node>> {
+        let state = self.session.get_cluster_state();
+        let local = Some(&*self.profiles.datacenter);
+        let nodes = state.get_nodes_info().iter();
+        nodes.filter(|node| node.datacenter.as_deref() == local).cloned().collect()
     }
 
     /// A statement, ready to be run.

@@ -1,5 +1,6 @@
 //! Joining a cluster: the session, the metadata keyspace and its layout.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use crate::hedge::Hedges;
 use crate::look::{self, Layout, Rights};
 use crate::names::Names;
 use crate::profiles::Profiles;
+use crate::replicas::{Replicas, Voters};
 use crate::retry::Task;
 use crate::schema::{self, LAYOUT_VERSION};
 use crate::statements::Lazy;
@@ -45,9 +47,10 @@ pub(crate) async fn connect(options: &Options, env: Env) -> Result<Cluster> {
     let session = open(options).await?;
     let local = local_datacenter(options, &session)?;
     let replication = replication(options, &local)?;
-    let cluster = Cluster {
+    let mut cluster = Cluster {
         env,
-        profiles: Profiles::new(&local.name, replication.len() > 1),
+        // Until the replicas of the metadata are known. Nothing is decided before.
+        profiles: Profiles::new(&local.name, Voters::All),
         names: Names::new(&options.keyspace_prefix),
         hedges: Hedges::default(),
         replication,
@@ -55,14 +58,15 @@ pub(crate) async fn connect(options: &Options, env: Env) -> Result<Cluster> {
         session,
     };
     let user = options.credentials.as_ref().map(|credentials| credentials.user.as_str());
-    let prepared = prepare(&cluster, user).await;
+    let prepared = prepare(&mut cluster, user).await;
     prepared.map_err(|error| refusal::of_joining(user, error))?;
     Ok(cluster)
 }
 
 /// Looks first and makes what is missing then: where we may not, or in another layout, nothing is touched.
-async fn prepare(cluster: &Cluster, user: Option<&str>) -> Result<()> {
+async fn prepare(cluster: &mut Cluster, user: Option<&str>) -> Result<()> {
     let (session, keyspace) = (&cluster.session, cluster.names.metadata());
+    let local = Arc::clone(&cluster.profiles.datacenter);
     if let Rights::Missing(missing) = look::rights(session, &cluster.names, user).await?
         && let Some(first) = missing.first()
     {
@@ -78,12 +82,37 @@ async fn prepare(cluster: &Cluster, user: Option<&str>) -> Result<()> {
         let message = format!("the nodes do not agree on their schema ({error}); try again");
         Error::new(ErrorKind::Unavailable, message).caused_by(error)
     })?;
+    // First of all: without a replica at home nobody answers what is asked of it.
+    if let Some(replicas) = look::replicas(session, &keyspace).await? {
+        replicas.voters(&keyspace, &local)?;
+    }
     check_found(&keyspace, look::layout(session, &keyspace, &found).await?)?;
-    let [layout, tables, records, histograms] = schema::metadata_tables(&keyspace);
     if found.is_empty() {
         let text = schema::keyspace(&keyspace, &cluster.replication);
         cluster.define("make the metadata keyspace", None, text).await?;
     }
+    // Somebody else may have made it meanwhile, with other replicas than ours: those that are there count.
+    let replicas = look::replicas(session, &keyspace).await?.ok_or_else(|| {
+        let message = format!("keyspace {keyspace} was dropped by somebody while we joined; try again");
+        Error::new(ErrorKind::Unavailable, message)
+    })?;
+    let voters = replicas.voters(&keyspace, &local)?;
+    tell_other_replicas(&keyspace, &replicas, &cluster.replication);
+    cluster.profiles = Profiles::new(&local, voters);
+    make_tables(cluster, &keyspace, &found).await
+}
+
+/// Settings that say something else are no reason not to serve; `braid doctor` says what to do.
+fn tell_other_replicas(keyspace: &str, found: &Replicas, wanted: &BTreeMap<String, usize>) {
+    if !found.are(wanted) {
+        let wanted = Replicas::ByDatacenter(wanted.clone());
+        tracing::warn!("keyspace {keyspace} has other replicas ({found}) than the settings name ({wanted})");
+    }
+}
+
+/// Makes the tables of the metadata that were not found.
+async fn make_tables(cluster: &Cluster, keyspace: &str, found: &[String]) -> Result<()> {
+    let [layout, tables, records, histograms] = schema::metadata_tables(keyspace);
     let all =
         [("layout", layout), ("tables", tables), ("records", records), ("partition_histograms", histograms)];
     for (name, text) in all {
@@ -92,7 +121,7 @@ async fn prepare(cluster: &Cluster, user: Option<&str>) -> Result<()> {
             cluster.define(&format!("make the table {name}"), None, text).await?;
         }
         if name == "layout" {
-            session.refresh_metadata().await.map_err(|error| {
+            cluster.session.refresh_metadata().await.map_err(|error| {
                 let message = format!("Cassandra does not tell its keyspaces ({error}); try again");
                 Error::new(ErrorKind::Unavailable, message).caused_by(error)
             })?;

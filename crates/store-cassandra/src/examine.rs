@@ -16,6 +16,7 @@ use crate::failure::unreadable;
 use crate::look::{self, Layout, Rights, question};
 use crate::names::Names;
 use crate::one_node::only_at;
+use crate::replicas::Replicas;
 use crate::{Options, rights};
 
 /// Nodes that are asked at a time.
@@ -36,9 +37,11 @@ pub struct Examined {
     pub rights: Rights,
     /// The metadata keyspace.
     pub keyspace: String,
-    /// Its layout; none where we may not look.
+    /// The replicas that it has; none while it is not there.
+    pub replicas: Option<Replicas>,
+    /// Its layout; none where we may not look, and where no replica could answer.
     pub layout: Option<Layout>,
-    /// Tables that were made; none where we may not look.
+    /// Tables that were made; none where the layout is not known.
     pub tables: Option<usize>,
     /// Tables that may be made.
     pub tables_max: usize,
@@ -80,7 +83,9 @@ pub async fn examine(options: &Options) -> Result<Examined> {
     let rights = look::rights(&session, &names, user.as_deref()).await?;
     let keyspace = names.metadata();
     let (mut layout, mut tables) = (None, None);
-    if !matches!(rights, Rights::Missing(_)) {
+    let replicas = look::replicas(&session, &keyspace).await?;
+    let away = replicas.as_ref().is_some_and(|replicas| replicas.has_none_in(&local.name));
+    if !matches!(rights, Rights::Missing(_)) && !away {
         let found = look::tables(&session, &keyspace).await?;
         layout = Some(look::layout(&session, &keyspace, &found).await?);
         tables = match found.iter().any(|table| table == "tables") {
@@ -97,6 +102,7 @@ pub async fn examine(options: &Options) -> Result<Examined> {
         user,
         rights,
         keyspace,
+        replicas,
         layout,
         tables,
         tables_max: options.tables_max,

@@ -6,7 +6,7 @@
 //! lightweight transactions. Where a cluster gives less than one machine, the contract of
 //! [`Store`](::store::Store) says so.
 //!
-//! Reading order: [`CassandraStore`] (`store`), `options`, `tls`, `connect`, `datacenter`, `refusal`, `look`, `rights`,
+//! Reading order: [`CassandraStore`] (`store`), `options`, `tls`, `connect`, `datacenter`, `replicas`, `refusal`, `look`, `rights`,
 //! `cluster` and `profiles` (joining one), [`examine`] (looking only), `names`, `schema` and `storage` (what is made there),
 //! `registry` and `lifecycle` (tables, one maker each), `statements` (prepared, per table), `write`, `delete`, `scan`, `cells`, `edge`,
 //! `pages`, `page_rows`, `hedge` and `route` (a second attempt elsewhere), `enumerate`, `measure` (rows), `histogram`
@@ -39,6 +39,7 @@ mod records;
 mod refusal;
 mod registry;
 mod removal;
+mod replicas;
 mod retry;
 mod rights;
 mod route;
@@ -58,6 +59,7 @@ pub use histogram::{HistogramOptions, SourceChoice};
 pub use look::{Layout, Rights};
 pub use options::{Credentials, Options};
 pub use removal::drop_keyspaces;
+pub use replicas::Replicas;
 pub use rights::MissingRight;
 pub use schema::LAYOUT_VERSION;
 pub use store::CassandraStore;

@@ -1,5 +1,6 @@
 //! Looking at a cluster: short questions to a session, by whoever joins or examines. Nothing is made or changed here.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use scylla::client::session::Session;
@@ -12,6 +13,7 @@ use store::Result;
 use crate::connect::LAYOUT_PART;
 use crate::failure::{self, unreadable};
 use crate::names::Names;
+use crate::replicas::Replicas;
 use crate::rights::{self, Granted, MissingRight};
 
 /// How long one question may take.
@@ -45,6 +47,15 @@ fn explain(what: &str, error: ExecutionError) -> store::Error {
 pub(crate) async fn tables(session: &Session, keyspace: &str) -> Result<Vec<String>> {
     let statement = question("SELECT table_name FROM system_schema.tables WHERE keyspace_name = ?");
     texts(&rows(session, "tables", statement, (keyspace,)).await?)
+}
+
+/// The replicas of a keyspace; none where there is no such keyspace.
+pub(crate) async fn replicas(session: &Session, keyspace: &str) -> Result<Option<Replicas>> {
+    let statement = question("SELECT replication FROM system_schema.keyspaces WHERE keyspace_name = ?");
+    let answer = rows(session, "replicas", statement, (keyspace,)).await?;
+    let found = answer.maybe_first_row::<(BTreeMap<String, String>,)>();
+    let found = found.map_err(|error| unreadable("replicas of a keyspace", error))?;
+    Ok(found.map(|(replication,)| Replicas::told(&replication)))
 }
 
 /// The keyspaces of an installation.

@@ -14,6 +14,8 @@ use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::statement::{Consistency as Level, SerialConsistency};
 use store::Consistency;
 
+use crate::replicas::Voters;
+
 const SERVING_TIMEOUT: Duration = Duration::from_secs(6);
 const WRITING_TIMEOUT: Duration = Duration::from_secs(6);
 const SWEEPING_TIMEOUT: Duration = Duration::from_secs(30);
@@ -37,14 +39,24 @@ pub(crate) const fn write_level(consistency: Consistency) -> Level {
     }
 }
 
+/// How transactions are decided, and how they are read.
+const fn serial_levels(voters: Voters) -> (SerialConsistency, Level) {
+    match voters {
+        Voters::Local => (SerialConsistency::LocalSerial, Level::LocalSerial),
+        Voters::All => (SerialConsistency::Serial, Level::Serial),
+    }
+}
+
 /// The profiles of one store. Where nothing else is said, a statement asks a local quorum.
 #[derive(Clone, Debug)]
 pub(crate) struct Profiles {
-    /// Scans, for somebody who waits.
+    /// Scans of one partition, for somebody who waits or not: those of splits, of their checks and of exports too. A node gives
+    /// up on such a read after 5 s, so a longer time-out for background work would wait for nothing. What does depend on who
+    /// asks is on the scan itself (`hedge_after`, `ahead`), and how many run at a time is the lanes' (`store::layer`).
     pub(crate) serving: ExecutionProfileHandle,
     /// Upserts.
     pub(crate) writing: ExecutionProfileHandle,
-    /// Enumerations and measurements: whole tables, nobody waits.
+    /// Enumerations and measurements, and questions to single nodes: whole tables, for which a node has twice as long.
     pub(crate) sweeping: ExecutionProfileHandle,
     /// Records, the list of tables and the schema.
     pub(crate) metadata: ExecutionProfileHandle,
@@ -57,13 +69,9 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    /// Profiles for a process in `datacenter`. Where there are replicas in several, transactions span them all: servers
-    /// in two of them must not both win.
-    pub(crate) fn new(datacenter: &str, several: bool) -> Self {
-        let (serial, serial_reads) = match several {
-            true => (SerialConsistency::Serial, Level::Serial),
-            false => (SerialConsistency::LocalSerial, Level::LocalSerial),
-        };
+    /// Profiles for a process in `datacenter`, whose transactions these voters decide.
+    pub(crate) fn new(datacenter: &str, voters: Voters) -> Self {
+        let (serial, serial_reads) = serial_levels(voters);
         let routing = DefaultPolicy::builder()
             .prefer_datacenter(datacenter.to_owned())
             .token_aware(true)
@@ -102,5 +110,14 @@ mod tests {
         assert_eq!(levels(Consistency::LocalOne), (Level::LocalOne, Level::LocalOne));
         assert_eq!(levels(Consistency::LocalQuorum), (Level::LocalQuorum, Level::LocalQuorum));
         assert_eq!(levels(Consistency::EachQuorum), (Level::EachQuorum, Level::LocalQuorum));
+    }
+
+    #[test]
+    fn transactions_and_the_reads_after_them_have_the_same_voters() {
+        assert_eq!(serial_levels(Voters::Local), (SerialConsistency::LocalSerial, Level::LocalSerial));
+        assert_eq!(serial_levels(Voters::All), (SerialConsistency::Serial, Level::Serial));
+        for voters in [Voters::Local, Voters::All] {
+            assert_eq!(Profiles::new("dc1", voters).serial, serial_levels(voters).1);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What the nodes of a cluster say about themselves, as metrics: how many reads wait, and how many tombstones a read meets.
 //!
-//! Read from `system_views` of every node, now and then, by a task of its own that ends with the store; never while
+//! Read from `system_views` of every node of the local data centre, now and then, by a task of its own that ends with the store; never while
 //! somebody waits for a row. A node that does not answer has no value until it does.
 
 use std::collections::BTreeMap;
@@ -78,8 +78,8 @@ impl Signals {
     async fn refresh(&self, cluster: &Weak<Cluster>) -> Option<Arc<dyn env::Clock>> {
         let cluster = cluster.upgrade()?;
         let mut said = BTreeMap::new();
-        for node in cluster.session.get_cluster_state().get_nodes_info() {
-            match ask(&cluster, node).await {
+        for node in cluster.local_nodes() {
+            match ask(&cluster, &node).await {
                 Ok(found) => {
                     said.insert(Labels { node: node.address.to_string() }, found);
                 }

@@ -15,13 +15,13 @@ use crate::one_node::only_at;
 use crate::retry::{self, Task};
 
 const ESTIMATES: &str = "SELECT mean_partition_size, partitions_count FROM system.table_estimates \
-                         WHERE keyspace_name = ? AND table_name = ? AND range_type = 'primary'";
+                         WHERE keyspace_name = ? AND table_name = ? AND range_type = 'local_primary'";
 
 /// What the nodes estimate of a table.
 pub(super) async fn ask(cluster: &Cluster, table: (&str, &str)) -> Result<Histogram> {
     let (mut sizes, mut missing) = (SizeHistogram::default(), 0);
-    for node in cluster.session.get_cluster_state().get_nodes_info() {
-        match of_node(cluster, table, node).await {
+    for node in cluster.local_nodes() {
+        match of_node(cluster, table, &node).await {
             Ok(ranges) => ranges.into_iter().for_each(|(mean, count)| sizes.record_many(mean, count)),
             Err(error) if error.is_retryable() => missing += 1,
             Err(error) => return Err(error),
@@ -30,7 +30,7 @@ pub(super) async fn ask(cluster: &Cluster, table: (&str, &str)) -> Result<Histog
     Ok(Histogram { nodes_missing: missing, ..Histogram::estimated(sizes, HistogramSource::Cql) })
 }
 
-/// Mean size and number of the partitions in each range that a node is the first to hold.
+/// Mean size and number of the partitions in each range that a node is the first of its data centre to hold.
 async fn of_node(cluster: &Cluster, table: (&str, &str), node: &Arc<Node>) -> Result<Vec<(u64, u64)>> {
     let task = Task { what: "read a node's estimates", table: None, writes: false };
     let statement = only_at(node, cluster.sweep(ESTIMATES));

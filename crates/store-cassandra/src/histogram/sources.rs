@@ -1,6 +1,6 @@
 //! Which source is asked: the one that the settings name, or the best that answers.
 //!
-//! Every node is asked, several at a time, and what they say is added up; a node that says nothing is counted. A source
+//! Every node of the local data centre is asked, several at a time, and what they say is added up; a node that says nothing is counted. A source
 //! that no node serves is not asked again for a while: an address that swallows packets would cost every answer seconds.
 
 use std::net::IpAddr;
@@ -104,7 +104,7 @@ impl Sources {
 
 /// Where the nodes serve CQL, and so everything else.
 fn nodes(cluster: &Cluster) -> Vec<IpAddr> {
-    cluster.session.get_cluster_state().get_nodes_info().iter().map(|node| node.address.ip()).collect()
+    cluster.local_nodes().iter().map(|node| node.address.ip()).collect()
 }
 
 /// What nodes said, and how many said nothing; a failure where none said anything.

@@ -1,6 +1,6 @@
 //! The cluster that the settings name: whether a server could use it, and what may surprise its operator.
 
-use server::{Examined, LAYOUT_VERSION, Layout, Node, Rights, Standing};
+use server::{Examined, LAYOUT_VERSION, Layout, Node, Replicas, Rights, Standing};
 
 use super::finding::Finding;
 
@@ -23,6 +23,7 @@ pub(crate) fn judge(found: Result<&Examined, String>) -> Vec<Finding> {
     };
     let mut findings = vec![nodes(cluster)];
     findings.extend(replicas(cluster));
+    findings.extend(metadata(cluster));
     findings.extend(rights(cluster));
     findings.extend(cluster.layout.map(|layout| self::layout(&cluster.keyspace, layout)));
     findings.extend(cluster.tables.map(|tables| self::tables(tables, cluster.tables_max)));
@@ -79,6 +80,25 @@ fn replicas(cluster: &Examined) -> Vec<Finding> {
         })
     };
     cluster.replication.iter().filter_map(too_few).collect()
+}
+
+/// Replicas of the metadata that are not where the settings want them.
+fn metadata(cluster: &Examined) -> Option<Finding> {
+    let Examined { keyspace, datacenter, replication, .. } = cluster;
+    let there = cluster.replicas.as_ref()?;
+    if there.has_none_in(datacenter) {
+        return Some(Finding::fail(
+            format!("keyspace {keyspace} has no replica in the local data centre {datacenter} ({there})"),
+            "stop all servers, add some with ALTER KEYSPACE and repair it, or correct store.cassandra.local_datacenter",
+        ));
+    }
+    (!there.are(replication)).then(|| {
+        let wanted = Replicas::ByDatacenter(replication.clone());
+        let what = format!("keyspace {keyspace} has the replicas {there}; the settings ask for {wanted}");
+        let todo = "set store.cassandra.replication to what is there, the same for every server; or stop all servers, ALTER \
+                    KEYSPACE and repair it";
+        Finding::warn(what, todo)
+    })
 }
 
 fn rights(cluster: &Examined) -> Vec<Finding> {

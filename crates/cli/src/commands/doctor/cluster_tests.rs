@@ -14,6 +14,10 @@ fn node(address: &str, auto_snapshot: Option<bool>) -> Node {
     }
 }
 
+fn found(replicas: &[(&str, usize)]) -> Replicas {
+    Replicas::ByDatacenter(replicas.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect())
+}
+
 fn good() -> Examined {
     Examined {
         nodes: ["a:9042", "b:9042", "c:9042"].map(|address| node(address, Some(false))).to_vec(),
@@ -22,6 +26,7 @@ fn good() -> Examined {
         user: Some("braid".to_owned()),
         rights: Rights::Enough,
         keyspace: "braid_meta".to_owned(),
+        replicas: Some(found(&[("dc1", 3)])),
         layout: Some(Layout::Version(LAYOUT_VERSION)),
         tables: Some(12),
         tables_max: 500,
@@ -61,6 +66,23 @@ fn nodes_that_are_away_or_too_few_are_told() {
     check(
         |cluster| cluster.replication = [("dc1".to_owned(), 5)].into(),
         "warn  5 replicas in dc1, which has 3 nodes  -> add nodes, or set fewer",
+    );
+}
+
+#[test]
+fn metadata_with_other_replicas_than_the_settings_name_is_told() {
+    check(
+        |cluster| cluster.replicas = Some(found(&[("dc1", 3), ("dc2", 3)])),
+        "warn  keyspace braid_meta has the replicas dc1 = 3, dc2 = 3; the settings ask for dc1 = 3  -> set store.cassandra.\
+         replication to what is there, the same for every server; or stop all servers",
+    );
+    check(
+        |cluster| cluster.replicas = Some(Replicas::Elsewhere("SimpleStrategy".to_owned())),
+        "warn  keyspace braid_meta has the replicas SimpleStrategy; the settings ask for dc1 = 3  -> ",
+    );
+    check(
+        |cluster| cluster.replicas = Some(found(&[("dc2", 3)])),
+        "FAIL  keyspace braid_meta has no replica in the local data centre dc1 (dc2 = 3)  -> stop all servers",
     );
 }
 
