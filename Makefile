@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help needs demo install test fmt lint fmt-check clippy tidy deny typos unit cassandra cassandra-store \
-	cassandra-server cassandra-tuned cassandra-braid cassandra-verify cassandra-secured kafka faults faults-short faults-store faults-server faults-pipeline \
+	cassandra-server cassandra-tuned cassandra-braid cassandra-verify cassandra-secured cassandra-datacenters kafka faults faults-short faults-store faults-server faults-pipeline \
 	doc-tests doc bench bench-cassandra kill proof proof-sim proof-model verify verify-suite verify-embedded \
 	verify-million clean
 
@@ -78,10 +78,10 @@ unit: ## unit and integration tests; those that need neither Cassandra nor Kafka
 AGAIN = $(MAKE) --no-print-directory
 
 # Two cores serve the node and the tests: more tests at a time only wait for each other.
-cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the tuner's, demo and doctor, the offline verifier's, a secured node
+cassandra: ## the suites on a real Cassandra: the store's, the server's over it, the tuner's, demo and doctor, the offline verifier's, a secured node, two data centres
 	@dev/needs $(CASSANDRA_NEEDS) $(SECURED_NEEDS)
 	@dev/stage -v cassandra dev/with-cassandra $(AGAIN) --keep-going cassandra-store cassandra-server cassandra-tuned cassandra-braid cassandra-verify
-	@$(AGAIN) cassandra-secured
+	@$(AGAIN) --keep-going cassandra-secured cassandra-datacenters
 
 cassandra-store:
 	@dev/stage -v cassandra-store $(TESTS) --test cassandra --test sizes
@@ -106,6 +106,10 @@ cassandra-verify:
 # A node of its own, which is gone afterwards.
 cassandra-secured:
 	@dev/stage -v cassandra-secured $(TESTS) --test secured
+
+# Two nodes of its own, a data centre each.
+cassandra-datacenters:
+	@dev/stage -v cassandra-datacenters $(TESTS) --test datacenters
 
 kafka: ## the queue on a real Kafka, plain and secured
 	@dev/needs $(KAFKA_NEEDS) $(SECURED_NEEDS)

@@ -81,6 +81,11 @@ impl OwnCluster {
         self.run(&[verb, "--node", &node.to_string()]).await;
     }
 
+    /// Has a node do what Cassandra's own tool tells it.
+    pub async fn nodetool(&self, node: usize, arguments: &[&str]) {
+        self.run(&[&["nodetool", "--node", &node.to_string()], arguments].concat()).await;
+    }
+
     async fn run(&self, arguments: &[&str]) {
         let mut command = self.command(arguments);
         let ended = env::blocking(&*self.env.spawn, move || command.output()).await;
