@@ -94,7 +94,7 @@ cassandra-tuned:
 	@dev/stage -v cassandra-tuned $(TESTS) --test tuned
 
 cassandra-braid:
-	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor
+	@BRAID_TEST_BACKEND=cassandra dev/stage -v cassandra-braid $(TESTS) --test braid -- demo doctor backfill import_names stops_reading
 	@dev/stage -v cassandra-servers $(TESTS) --test several
 
 # The second stage takes what the program itself writes, built as the tests build it.

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use crate::process::{Serving, braid, ended};
 
 fn serving(scratch: &Path) -> Serving {
-    let server = Serving::start(&scratch.join("data"));
+    let server = Serving::on_chosen_store(&scratch.join("data"));
     let create = ["ns", "create", "plays", "--delete-after", "0"];
     assert_eq!(ended(server.run(&create)).0, 0);
     server

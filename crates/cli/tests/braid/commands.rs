@@ -7,7 +7,7 @@ use std::process::Stdio;
 use crate::process::{Serving, braid, ended};
 
 fn serving(scratch: &Path) -> Serving {
-    let server = Serving::start(&scratch.join("data"));
+    let server = Serving::on_chosen_store(&scratch.join("data"));
     assert_eq!(ended(server.run(&["ns", "create", "plays"])).0, 0);
     server
 }

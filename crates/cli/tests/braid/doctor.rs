@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::process::{braid, ended};
+use crate::process::{braid, ended, over_cassandra};
 
 const PREFIX: &str = "doctored";
 
@@ -27,7 +27,7 @@ fn check(variables: &[(&str, &str)], code: i32, lines: &[&str]) {
 
 #[test]
 fn doctor_looks_at_the_store_and_makes_nothing() {
-    if std::env::var("BRAID_TEST_BACKEND").is_ok_and(|backend| backend == "cassandra") {
+    if over_cassandra() {
         let variables =
             [("BRAID__STORE__BACKEND", "cassandra"), ("BRAID__STORE__CASSANDRA__KEYSPACE_PREFIX", PREFIX)];
         let lines = [

@@ -1,9 +1,14 @@
 //! `braid` as a process.
+//!
+//! Its events are in a directory. With `BRAID_TEST_BACKEND=cassandra` a test may have them in the node of `dev/cassandra`, under a
+//! keyspace prefix of its own that is gone when the test ends.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use env::Env;
 use rpc::client::Client;
 
 pub(crate) const BRAID: &str = env!("CARGO_BIN_EXE_braid");
@@ -15,9 +20,50 @@ pub(crate) fn braid(arguments: &[&str]) -> Command {
     command
 }
 
+/// Whether the suite runs over Cassandra.
+pub(crate) fn over_cassandra() -> bool {
+    match std::env::var("BRAID_TEST_BACKEND").as_deref() {
+        Ok("cassandra") => true,
+        Ok("embedded" | "") | Err(_) => false,
+        Ok(other) => panic!("BRAID_TEST_BACKEND is {other}; give embedded or cassandra"),
+    }
+}
+
+/// Keyspaces of one test in the node. Dropped with it.
+struct Keyspaces {
+    settings: [(&'static str, String); 2],
+}
+
+impl Keyspaces {
+    fn new() -> Self {
+        // The process tells runs apart, the number tests: 3 + 4 + 3 characters are all that a prefix has.
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let (process, number) = (std::process::id() % 0x1_0000, NUMBER.fetch_add(1, Ordering::Relaxed));
+        let settings = [
+            ("BRAID__STORE__BACKEND", "cassandra".to_owned()),
+            ("BRAID__STORE__CASSANDRA__KEYSPACE_PREFIX", format!("cli{process:04x}{number:x}")),
+        ];
+        Self { settings }
+    }
+}
+
+impl Drop for Keyspaces {
+    fn drop(&mut self) {
+        let flags = server::config::Flags { config: None, data: None, listen: None };
+        let settings = self.settings.clone().map(|(key, value)| (key.to_owned(), value));
+        let config = server::config::load(&flags, settings, None).unwrap().config;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let dropped = runtime.block_on(async { server::drop_keyspaces(&config, &Env::system()).await });
+        // A panic on top of another would hide it.
+        assert!(dropped.is_ok() || std::thread::panicking(), "{dropped:?}");
+    }
+}
+
 /// A server in its own process. Killed when dropped.
 pub(crate) struct Serving {
     child: Child,
+    /// They go when the process is gone, so that nobody works in them any more.
+    keyspaces: Option<Keyspaces>,
     pub(crate) address: String,
     said: BufReader<ChildStderr>,
 }
@@ -29,11 +75,24 @@ impl Serving {
         Self::from(command)
     }
 
+    /// The same on the store that the suite runs on.
+    pub(crate) fn on_chosen_store(data: &Path) -> Self {
+        if !over_cassandra() {
+            return Self::start(data);
+        }
+        let keyspaces = Keyspaces::new();
+        let mut command = braid(&["serve", "--listen", "127.0.0.1:0"]);
+        command.current_dir(data.parent().unwrap()).envs(keyspaces.settings.clone());
+        let mut serving = Self::from(command);
+        serving.keyspaces = Some(keyspaces);
+        serving
+    }
+
     /// Starts `command` and waits for the line that names the address.
     pub(crate) fn from(mut command: Command) -> Self {
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let said = BufReader::new(child.stderr.take().unwrap());
-        let mut serving = Self { child, address: String::new(), said };
+        let mut serving = Self { child, keyspaces: None, address: String::new(), said };
         let mut all = String::new();
         while serving.address.is_empty() {
             let mut line = String::new();
