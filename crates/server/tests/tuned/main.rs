@@ -4,6 +4,7 @@
 //! fails where somebody drops one meanwhile.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod figures;
 mod node;
 
 use std::time::Duration;
@@ -66,10 +67,10 @@ fn third_last() -> i64 {
     now - now % DAY - 3 * DAY
 }
 
-fn event(series: i64, seconds: i64) -> v1::Event {
+fn event(series: i64, seconds: i64, bytes: usize) -> v1::Event {
     let item = v1::EventItem {
         event_item_key: "k".to_owned(),
-        event_item_value: vec![7; VALUE_BYTES].into(),
+        event_item_value: vec![7; bytes].into(),
         ..v1::EventItem::default()
     };
     v1::Event {
@@ -120,8 +121,9 @@ impl Namespace {
     async fn write(&self, second: i64) {
         for start in (0..3).map(|day| third_last() + day * DAY) {
             let of = |series| {
-                (0..MINUTES)
-                    .map(move |minute| event(series, start + minute * MINUTES_EVERY / 60 * 60 + second))
+                (0..MINUTES).map(move |minute| {
+                    event(series, start + minute * MINUTES_EVERY / 60 * 60 + second, VALUE_BYTES)
+                })
             };
             let events = (0..SERIES).flat_map(of).collect();
             let request = v1::WriteEventRecordsRequest { namespace: NAMESPACE.to_owned(), events };
