@@ -17,7 +17,7 @@ pub(crate) enum Arrived {
     /// Rows, and whether more may follow.
     Rows { rows: Option<Rows>, more: bool },
     /// Chunks that are unpacked one by one.
-    Chunks { window: Window, chunks: VecDeque<StoredChunk>, rows: usize },
+    Chunks { window: Window, chunks: VecDeque<StoredChunk>, rows: usize, bytes: u64 },
 }
 
 impl Arrived {
@@ -27,7 +27,8 @@ impl Arrived {
 
     pub(super) fn chunks(window: Window, chunks: Vec<StoredChunk>) -> Self {
         let rows = chunks.iter().map(|(header, _)| header.rows as usize).sum();
-        Self::Chunks { window, chunks: chunks.into(), rows }
+        let bytes = chunks.iter().map(|(header, _)| header.logical_bytes).sum();
+        Self::Chunks { window, chunks: chunks.into(), rows, bytes }
     }
 
     /// Rows that came, also those that turn out not to be wanted.
@@ -35,6 +36,14 @@ impl Arrived {
         match self {
             Self::Rows { rows, .. } => rows.as_ref().map_or(0, Rows::len),
             Self::Chunks { rows, .. } => *rows,
+        }
+    }
+
+    /// Their logical bytes; none of rows, which are as large as what the store read for them.
+    pub(crate) const fn logical_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Rows { .. } => None,
+            Self::Chunks { bytes, .. } => Some(*bytes),
         }
     }
 

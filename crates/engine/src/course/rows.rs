@@ -59,6 +59,17 @@ impl PageRows {
         }
     }
 
+    /// Their logical bytes; of a part of a chunk, its share.
+    pub(crate) fn logical_bytes_about(&self) -> u64 {
+        match self {
+            Self::Stored { .. } => self.iter().map(|row| row.logical_bytes()).sum(),
+            Self::Chunk { chunk, .. } => {
+                let header = chunk.header();
+                header.logical_bytes / u64::from(header.rows.max(1)) * self.len() as u64
+            }
+        }
+    }
+
     /// Whether the event of the last row may go on behind them. A chunk cuts none.
     pub(crate) const fn may_cut_event(&self) -> bool {
         matches!(self, Self::Stored { more: true, .. })

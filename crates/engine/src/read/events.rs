@@ -136,6 +136,10 @@ impl Taker for PageOfEvents<'_> {
         self.records_max.saturating_sub(self.events.len()).min(remaining)
     }
 
+    fn takes_all(&self) -> bool {
+        self.matcher.takes_all()
+    }
+
     fn take_in_place(&mut self, head: &Head<'_>, rows: usize) -> InPlace {
         if self.matcher.takes_all() || self.begun.is_some_and(|begun| is_of(begun, head)) {
             return InPlace::Wanted;

@@ -12,8 +12,9 @@ use model::{Group, Order, PartitionKey, RowKey, SeriesId};
 use split::{CoverLayout, Leg, Place};
 use store::{Scan, Store};
 
+use super::need::{Need, rows_to_ask};
 use super::only::Only;
-use super::partition::{Head, Part, PartitionReader, Taken, rows_to_ask};
+use super::partition::{Head, Part, PartitionReader, Taken};
 use super::take::{before_items, behind_items};
 use crate::catalog::Dataset;
 use crate::query::Matcher;
@@ -46,6 +47,8 @@ pub(super) struct Source<'a> {
     pub(super) resume: Option<&'a Resume>,
     /// Rows that the page has room for, if each event has one.
     pub(super) rows_hint: usize,
+    /// It takes all that it reads, so it also ends with its bytes.
+    pub(super) takes_all: bool,
     /// Which events are wanted; none for all.
     pub(super) filter: Option<&'a Arc<Matcher>>,
     pub(super) router: &'a Router,
@@ -58,8 +61,9 @@ pub(super) struct Source<'a> {
 #[derive(Clone, Copy)]
 struct Measure {
     partitions: usize,
-    /// Rows and bytes of the first page of each.
-    wanted_rows: usize,
+    /// What is needed of each.
+    need: Need,
+    /// Bytes of the first page of each.
     bytes_max: u64,
     ahead: bool,
 }
@@ -106,7 +110,7 @@ impl Source<'_> {
         }
         let count = ways.len();
         let share = Measure {
-            wanted_rows: measure.wanted_rows.div_ceil(count),
+            need: measure.need.share(count),
             bytes_max: (measure.bytes_max / count as u64).max(PARTITION_BYTES_FLOOR),
             ..measure
         };
@@ -155,7 +159,7 @@ impl Source<'_> {
             interval,
             from,
             partition: first,
-            rows_max: rows_to_ask(measure.wanted_rows).min(self.rows_hint),
+            rows_max: rows_to_ask(measure.need.rows()).min(self.rows_hint),
             bytes_max: measure.bytes_max,
             consistency: self.dataset.namespace.spec.consistency,
             hedge_after: self.dataset.namespace.spec.hedge_after(),
@@ -168,7 +172,7 @@ impl Source<'_> {
             }
             _ => None,
         };
-        let wanted = (measure.wanted_rows, self.filter.cloned(), begun);
+        let wanted = (measure.need, self.filter.cloned(), begun);
         let reader = PartitionReader::open(outside, (scan, place, layout), rest, wanted).await?;
         #[cfg(feature = "seeded-bugs")]
         let reader = if self.mixes() { reader.beside(part(whole)) } else { reader };
@@ -257,7 +261,7 @@ impl GroupReader {
         let least = if count <= FEW_PARTITIONS { PARTITION_BYTES_MIN } else { PARTITION_BYTES_FLOOR };
         let measure = Measure {
             partitions: count,
-            wanted_rows: source.rows_hint.div_ceil(count),
+            need: Need::of_page(source.rows_hint, source.takes_all).share(count),
             bytes_max: (GROUP_BYTES / count as u64).max(least),
             ahead,
         };

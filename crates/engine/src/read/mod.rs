@@ -18,6 +18,7 @@ mod everything;
 mod explain;
 mod found;
 mod group;
+mod need;
 mod only;
 mod page;
 mod partition;

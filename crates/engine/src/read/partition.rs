@@ -14,18 +14,10 @@ use model::{Interval, PartitionKey, RowView, SeriesId, TableRef};
 use split::{CoverLayout, Place};
 use store::{Scan, ScanPage, Store};
 
+use super::need::Need;
 use crate::Result;
 use crate::course::{Ahead, Arrived, Course, PageRows, Wanted, begun};
 use crate::query::Matcher;
-
-/// Rows that a page of the store has at most.
-const PAGE_ROWS_MAX: usize = 8_192;
-
-/// Rows to ask for where so many are wanted. Events are spread by a hash, so partitions differ; what is added is eight
-/// standard deviations of that, whatever the number.
-pub(super) fn rows_to_ask(wanted_rows: usize) -> usize {
-    wanted_rows.saturating_add(wanted_rows / 4).saturating_add(64).min(PAGE_ROWS_MAX)
-}
 
 /// The next row of a partition, looked at in place.
 pub(crate) struct Head<'a> {
@@ -115,10 +107,8 @@ pub(super) struct PartitionReader {
     /// The store's next answer, while it is being read. Dropping it ends that.
     ahead: Option<Ahead<store::Result<Timed>>>,
     rows_read: usize,
-    /// Rows that are wanted beyond those read: while there are any, the next page is read ahead.
-    wanted_rows: usize,
-    /// More rows were needed than had been thought, once.
-    was_short: bool,
+    /// What is needed beyond that: while it is open, the next page is read ahead.
+    need: Need,
     /// Logical bytes that the store read.
     pub(super) bytes: u64,
     /// Logical bytes of the rows that were taken.
@@ -145,15 +135,15 @@ async fn timed(store: Arc<dyn Store>, clock: Arc<dyn Clock>, scan: Scan) -> stor
 }
 
 impl PartitionReader {
-    /// Reads the first page of what a scan asks for, which lies in `place`, and then of `rest`. `wanted_rows` is how many rows it
-    /// will probably have to give.
+    /// Reads the first page of what a scan asks for, which lies in `place`, and then of `rest`. `need` is what it will probably have
+    /// to give.
     pub(super) async fn open(
         (store, clock): (Arc<dyn Store>, Arc<dyn Clock>),
         (scan, place, layout): (Scan, Place, CoverLayout),
         rest: VecDeque<Part>,
-        (wanted_rows, filter, begun): (usize, Option<Arc<Matcher>>, Option<Arc<Chunk>>),
+        (need, filter, begun): (Need, Option<Arc<Matcher>>, Option<Arc<Chunk>>),
     ) -> Result<Self> {
-        let wanted = Wanted { rows: wanted_rows, rows_max: scan.rows_max };
+        let wanted = Wanted { rows: need.rows(), rows_max: scan.rows_max };
         let ahead = scan.ahead;
         let home = (scan.partition.clone(), scan.table.clone());
         let mut course = Course::new(scan, layout);
@@ -175,8 +165,7 @@ impl PartitionReader {
             filter,
             ahead: None,
             rows_read: 0,
-            wanted_rows,
-            was_short: false,
+            need,
             bytes: 0,
             taken_bytes: 0,
             calls: 0,
@@ -188,7 +177,7 @@ impl PartitionReader {
             (Some(first), _) => reader.arrive(first).await?,
             (None, Some(here)) => {
                 reader.rows = Arc::new(here);
-                reader.count(reader.rows.len()).await;
+                reader.count(reader.rows.len(), reader.rows.logical_bytes_about()).await;
             }
             (None, None) => {}
         }
@@ -250,9 +239,7 @@ impl PartitionReader {
                 Some(ahead) => ahead,
                 None if !self.goes_on() => break,
                 None => {
-                    // The guess was too small. What has gone on so long is guessed to go on as long again.
-                    self.wanted_rows = self.rows_read;
-                    self.was_short = true;
+                    self.need.fell_short();
                     maybe_done(self.next_page(false))
                 }
             };
@@ -273,24 +260,21 @@ impl PartitionReader {
         self.calls += 1;
         self.waited += took;
         self.bytes += page.bytes;
+        let stored_bytes = page.bytes;
         self.arrived = self.course.take(page)?;
         let Scan { partition, table, .. } = self.course.scan();
         if self.home.0 != *partition || self.home.1 != *table {
             self.home = (partition.clone(), table.clone());
         }
-        self.count(self.arrived.row_count()).await;
+        self.count(self.arrived.row_count(), self.arrived.logical_bytes().unwrap_or(stored_bytes)).await;
         Ok(())
     }
 
     /// So many rows came: the next are read ahead if they will be needed.
-    async fn count(&mut self, count: usize) {
-        self.rows_read += count;
-        self.wanted_rows = self.wanted_rows.saturating_sub(count);
-        if self.was_short && self.filter.is_some() {
-            // How much a filter leaves out nobody knows; where it was more than the page has room for, more will be.
-            self.wanted_rows = self.wanted_rows.max(self.rows_read);
-        }
-        if self.goes_on() && self.wanted_rows > 0 {
+    async fn count(&mut self, rows: usize, bytes: u64) {
+        self.rows_read += rows;
+        self.need.came(rows, bytes);
+        if self.goes_on() && self.need.is_open() {
             self.ahead = Some(begun(self.next_page(true)).await);
         }
     }
@@ -309,7 +293,7 @@ impl PartitionReader {
             self.places.push(part.place);
             self.course = part.course(self.course.scan());
         }
-        let wanted = Wanted { rows: self.wanted_rows, rows_max: rows_to_ask(self.wanted_rows) };
+        let wanted = Wanted { rows: self.need.rows(), rows_max: self.need.rows_to_ask() };
         let scan = self.course.ask(wanted, ahead);
         Box::pin(timed(Arc::clone(&self.store), Arc::clone(&self.clock), scan))
     }

@@ -34,6 +34,11 @@ pub(crate) trait Taker {
     /// How many more events it can take.
     fn events_wanted(&self) -> usize;
 
+    /// Whether every event that is read takes room, so that it is full with [`crate::PAGE_BYTES_MAX`].
+    fn takes_all(&self) -> bool {
+        false
+    }
+
     /// What it wants to know of events, where it is nothing but how many there are and when.
     fn counting(&self) -> Option<Counting> {
         None

@@ -102,6 +102,7 @@ pub(crate) async fn walk(reading: &Reading<'_>, taker: &mut impl Taker) -> Resul
         order: request.order,
         resume: request.resume.as_ref(),
         rows_hint: taker.events_wanted().saturating_add(1),
+        takes_all: taker.takes_all(),
         router: reading.router,
         plan: reading.plan,
         only: reading.only,
