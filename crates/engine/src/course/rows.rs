@@ -75,11 +75,11 @@ impl PageRows {
         matches!(self, Self::Stored { more: true, .. })
     }
 
-    /// The chunk that they lie in, where all that is behind `index` is left of it. One that is not compressed lies in the page of
+    /// The chunk that they lie in, where something of it is left behind `index`. One that is not compressed lies in the page of
     /// the store, which is not worth keeping for it.
     pub(crate) fn chunk_behind(&self, index: usize) -> Option<&Arc<Chunk>> {
         match self {
-            Self::Chunk { chunk, rows: Chosen::Range(range), .. } if index < range.len() => {
+            Self::Chunk { chunk, rows, .. } if index < rows.len() => {
                 Some(chunk).filter(|chunk| chunk.header().codec != Codec::None)
             }
             _ => None,

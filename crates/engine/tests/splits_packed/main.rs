@@ -5,6 +5,7 @@ const LAYOUT: engine::SplitLayout = engine::SplitLayout::Packed;
 
 #[path = "../splits/corrupt.rs"]
 mod corrupt;
+mod cut;
 #[path = "../splits/detect.rs"]
 mod detect;
 #[path = "../splits/doom.rs"]
