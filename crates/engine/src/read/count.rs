@@ -25,6 +25,10 @@ const CHUNKS_MAX: usize = 65_536;
 const LEGS_AT_ONCE: usize = 4;
 /// Bytes of headers that are asked for at once.
 const PAGE_BYTES: u64 = 1 << 20;
+/// Chunks that lie in two stretches, or not wholly inside of the read, are fetched one by one. So few of a target may be, or one of so
+/// many that were met: else the ordinary read, which fetches many at once, is faster.
+const TAKEN_APART_MIN: usize = 8;
+const MET_FOR_EACH_TAKEN_APART: usize = 8;
 
 /// What a taker wants to know of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +72,16 @@ struct CountedLegs {
     counts: Counts,
     bytes: u64,
     chunks: usize,
+    /// Of these, how many a header was not enough for.
+    taken_apart: usize,
+}
+
+impl CountedLegs {
+    /// Whether the ordinary read does it better.
+    const fn is_too_much(&self) -> bool {
+        self.chunks > CHUNKS_MAX
+            || self.taken_apart > TAKEN_APART_MIN + self.chunks / MET_FOR_EACH_TAKEN_APART
+    }
 }
 
 /// A partition in its targets.
@@ -78,7 +92,8 @@ struct Packed {
 }
 
 impl Walk<'_> {
-    /// Counts a bucket whose partitions are all packed; none where one is not, or where it has too many chunks.
+    /// Counts a bucket whose partitions are all packed; none where one is not, where headers are not enough for too many chunks, or
+    /// where it takes so long that the ordinary read, which can end anywhere, has to have its turn.
     pub(super) async fn count_group(&mut self, group: &Group, counting: Counting) -> Result<Option<Counted>> {
         let Some(packed) = self.source.all_packed(group).await else { return Ok(None) };
         let source = self.source;
@@ -86,7 +101,7 @@ impl Walk<'_> {
         let legs: Vec<Vec<Scan>> = packed.iter().map(legs_of).collect();
         let targets = packed.iter().map(|one| one.legs.len() as u64).sum();
         let counted = source.count(legs.into_iter().flatten(), counting);
-        let Some(counted) = self.patience.wait(counted).await else { return Ok(None) };
+        let Some(counted) = self.patience.wait_half(counted).await else { return Ok(None) };
         let routes = packed.into_iter().map(|one| (one.partition, one.entry)).collect();
         let in_bucket =
             |legs: CountedLegs| Counted { counts: legs.counts, bytes: legs.bytes, targets, routes };
@@ -116,7 +131,7 @@ impl Source<'_> {
         Some(packed)
     }
 
-    /// Counts what scans meet in targets; none where that is too many chunks.
+    /// Counts what scans meet in targets; none where that is too much.
     async fn count(
         &self,
         legs: impl Iterator<Item = Scan>,
@@ -126,6 +141,9 @@ impl Source<'_> {
         let mut counted = stream::iter(legs).buffer_unordered(LEGS_AT_ONCE);
         let mut all = CountedLegs::default();
         while let Some(leg) = counted.try_next().await? {
+            if leg.is_too_much() {
+                return Ok(None);
+            }
             leg.counts.into_iter().for_each(|(at, events)| *all.counts.entry(at).or_default() += events);
             all.bytes += leg.bytes;
             all.chunks += leg.chunks;
@@ -136,11 +154,11 @@ impl Source<'_> {
         Ok(Some(all))
     }
 
-    /// Counts what a scan meets in one target, up to the chunk that is too many.
+    /// Counts what a scan meets in one target, until that is too much.
     async fn count_leg(&self, scan: Scan, counting: Counting) -> Result<CountedLegs> {
         let mut counted = CountedLegs::default();
         let mut course: HeaderCourse = Course::headers(scan);
-        while course.goes_on() && counted.chunks <= CHUNKS_MAX {
+        while course.goes_on() && !counted.is_too_much() {
             let page = self.store.scan_headers(course.ask()).await?;
             counted.bytes += page.bytes;
             for (header, is_whole) in course.take(&page)? {
@@ -148,6 +166,10 @@ impl Source<'_> {
                 if let Some(stretch) = counting.stretch_of(&header).filter(|_| is_whole) {
                     *counted.counts.entry(stretch).or_default() += u64::from(header.events);
                     continue;
+                }
+                counted.taken_apart += 1;
+                if counted.is_too_much() {
+                    return Ok(counted);
                 }
                 let body = self.store.scan(course.body_of(&header)).await?;
                 counted.bytes += body.bytes;

@@ -60,6 +60,16 @@ impl<'a> Patience<'a> {
             () = &mut self.over => None,
         }
     }
+
+    /// The same for half of the time that is left: the other half is for another way to do the work.
+    pub(super) async fn wait_half<T>(&mut self, work: impl Future<Output = T>) -> Option<T> {
+        let half = self.clock.sleep(self.end.since(self.clock.boot()) / 2);
+        tokio::select! {
+            biased;
+            done = self.wait(work) => done,
+            () = half => None,
+        }
+    }
 }
 
 #[cfg(test)]

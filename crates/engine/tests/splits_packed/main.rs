@@ -21,6 +21,7 @@ mod packed;
 mod refuse;
 #[path = "../splits/routes.rs"]
 mod routes;
+mod slow_headers;
 #[path = "../splits/takeover.rs"]
 mod takeover;
 #[path = "../splits/world.rs"]
