@@ -23,8 +23,8 @@ pub(crate) enum Goal {
     /// Half of the subject's calls take at most `times` what half of the control's take, and `plus` more, as the median
     /// of the rounds.
     Latency { subject: &'static str, control: &'static str, times: f64, plus: Duration },
-    /// This percentile of the subject's calls takes at most the larger of `times` the control's and the control's and
-    /// `plus`, as the median of the rounds' parts of what is allowed.
+    /// This percentile of the subject's calls takes at most `times` the control's, or the control's and `plus` where there is one
+    /// and that is more, as the median of the rounds' parts of what is allowed.
     Slowdown {
         subject: &'static str,
         control: &'static str,
@@ -154,7 +154,11 @@ fn judge_slowdown(
 ) -> Result<Vec<Judged>> {
     let part = |(above, below)| {
         let (above, below) = (micros(percentile.of(above)), micros(percentile.of(below)));
-        above / (times * below).max(below + micros(plus))
+        let allowed = match plus {
+            Duration::ZERO => times * below,
+            plus => (times * below).max(below + micros(plus)),
+        };
+        above / allowed
     };
     let parts = subject.latencies().zip(control.latencies()).map(part);
     let spread = Spread::of(parts).context(NO_CALL)?;
@@ -253,6 +257,8 @@ mod tests {
         let what = check(Percentile::P50, 2.0, 0, "1 ok");
         assert_eq!(what, "p50, busy / (2 x idle)");
         check(Percentile::P50, 1.6, 0, "1.25 MISSED");
+        // Half of the control's time is less than that time, and nothing is added to it.
+        check(Percentile::P50, 0.5, 0, "4 MISSED");
         // Allowed are 1,200, 1,500 and 2,100 of 600, 900 and 3,000 us.
         let what = check(Percentile::P99, 1.5, 900, "0.6 ok");
         assert_eq!(what, "p99, busy / max(1.5 x idle, idle + 0.9 ms)");
