@@ -75,8 +75,8 @@ impl Usage {
         self.spreads && self.begun >= READS_MIN && self.long >= self.begun / 5 * 4
     }
 
-    /// How such events are packed.
-    fn packing(&self, event_bytes: u64) -> Packing {
+    /// How events of such a mean size are packed.
+    pub fn packing(&self, event_bytes: u64) -> Packing {
         let is_large = self.is_remote && event_bytes > SMALL_NEAR_EVENT_BYTES;
         let chunk_bytes = if is_large { LARGER_CHUNK_BYTES } else { CHUNK_BYTES };
         Packing { chunk_bytes, codec: self.codec(event_bytes) }
@@ -126,7 +126,7 @@ const NOT_WORTH: &str = "rows, as these events are large and packing shrinks the
 
 /// Whether to pack, and why.
 fn packing(profile: &Profile, wish: &Wish, usage: &Usage) -> (Option<Packing>, &'static str) {
-    let event_bytes = profile.bytes / profile.events.max(1);
+    let event_bytes = profile.event_bytes();
     let small = if usage.is_remote { SMALL_EVENT_BYTES } else { SMALL_NEAR_EVENT_BYTES };
     let packing = Some(usage.packing(event_bytes));
     match wish.layout {
@@ -274,6 +274,20 @@ mod tests {
         ] {
             assert_eq!(of(usage, StrategyWish::Auto), (false, BY_TIME), "{usage:?}");
         }
+    }
+
+    #[test]
+    fn what_is_packed_is_cut_by_time_also_where_it_is_mostly_read_whole() {
+        let whole = Usage { begun: 20, long: 20, spreads: true, is_remote: true };
+        let of = |layout, thousandths| {
+            let wish = Wish { layout, ..WISH };
+            let cut = plan(&shrinking(5_000, 200, thousandths), &wish, &whole).unwrap();
+            (matches!(cut.strategy, Strategy::TimeRange { .. }), cut.because, cut.layout_because)
+        };
+        assert_eq!(of(LayoutWish::Auto, 500), (true, BY_TIME, SHRINKS));
+        assert_eq!(of(LayoutWish::Auto, 950), (false, READ_WHOLE, NOT_WORTH));
+        assert_eq!(of(LayoutWish::Packed, 950), (true, BY_TIME, PACKED_ASKED));
+        assert_eq!(of(LayoutWish::Rows, 500), (false, READ_WHOLE, ROWS_ASKED));
     }
 
     /// A profile whose sample was packed to so many of a thousand bytes.

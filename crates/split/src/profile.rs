@@ -46,6 +46,16 @@ impl Profile {
         self.sampled_packed_bytes += packed_bytes;
     }
 
+    /// Forgets what became of all that was packed.
+    pub fn forget_samples(&mut self) {
+        (self.sampled_bytes, self.sampled_packed_bytes) = (0, 0);
+    }
+
+    /// Bytes of an event, on average.
+    pub fn event_bytes(&self) -> u64 {
+        self.bytes / self.events.max(1)
+    }
+
     /// What so many bytes of it are when packed, by what was sampled; as many where nothing was.
     pub fn packed_bytes(&self, bytes: u64) -> u64 {
         if self.sampled_bytes == 0 {

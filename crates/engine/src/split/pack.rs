@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use chunk::{CHUNK_BYTES, Codec, Packed, Packer};
+use chunk::{Codec, Packed, Packer};
 use model::{Row, RowView};
-use split::{ChunkCodec, Digest, DigestKey, Digester, Key, Packing, Profile, Reason, Strategy, Why};
+use split::{ChunkCodec, Digest, DigestKey, Digester, Key, Packing, Profile, Reason, Strategy, Usage, Why};
 
 use super::attempt::Targets;
 use super::held::Stop;
@@ -130,24 +130,34 @@ fn unpackable(error: chunk::Error) -> Stop {
     Stop::Failed(Why::new(Reason::Store, format!("rows of the origin cannot be packed: {error}")))
 }
 
-/// Packs some of the rows that go by, to see what becomes of them.
+/// Packs some of the rows that go by as they would be packed in the targets, to see what becomes of them.
 pub(super) struct Sampler {
-    codec: Codec,
+    usage: Usage,
+    /// As events of the mean size of all so far are packed.
+    packing: Packing,
     passed: u64,
 }
 
 impl Sampler {
-    pub(super) const fn new(is_remote: bool) -> Self {
-        Self { codec: if is_remote { Codec::Zstd } else { Codec::Lz4 }, passed: SAMPLE_EVERY_BYTES }
+    /// Goes on behind what `profile` holds.
+    pub(super) fn new(is_remote: bool, profile: &Profile) -> Self {
+        let usage = Usage { is_remote, ..Usage::default() };
+        Self { usage, packing: usage.packing(profile.event_bytes()), passed: SAMPLE_EVERY_BYTES }
     }
 
-    /// Looks at a page of the origin, if it is time to.
+    /// Looks at a page of the origin that `profile` holds, if it is time to.
     pub(super) fn look(&mut self, rows: &PageRows, profile: &mut Profile) {
+        let packing = self.usage.packing(profile.event_bytes());
+        if packing != self.packing {
+            // What another codec made of events says nothing of this one.
+            profile.forget_samples();
+            (self.packing, self.passed) = (packing, SAMPLE_EVERY_BYTES);
+        }
         self.passed += rows.iter().map(|row| row.logical_bytes()).sum::<u64>();
         if self.passed < SAMPLE_EVERY_BYTES {
             return;
         }
-        let mut packer = Packer::new(self.codec, CHUNK_BYTES);
+        let mut packer = packer(packing);
         // Rows that cannot be packed are no sample; whoever packs them says so.
         let first = rows.iter().find_map(|row| packer.push(row).transpose());
         let packed = match first {

@@ -29,7 +29,7 @@ impl Attempt<'_> {
         let (digest, mut profile) = resumed.zip(profile).unwrap_or_default();
         let mut pages = self.origin(held, &digest);
         let mut digester = Digester::new(self.key, digest);
-        let mut sampler = Sampler::new(self.splits.store.is_remote());
+        let mut sampler = Sampler::new(self.splits.store.is_remote(), &profile);
         while let Some(page) = pages.next().await? {
             for row in page.rows.iter() {
                 if !digester.add(&row) || !self.is_of_origin(&row, &held.id.partition) {

@@ -18,7 +18,7 @@ pub(crate) enum Damage {
 
 pub(crate) const ALL: [Damage; 4] = [Damage::Flip, Damage::Drop, Damage::Double, Damage::Misplace];
 
-async fn put(world: &World, event_bucket: u32, rows: Vec<Row>) {
+pub(crate) async fn put(world: &World, event_bucket: u32, rows: Vec<Row>) {
     let batch = PartitionBatch {
         table: World::wide_table(),
         partition: PartitionKey { event_bucket, ..partition("hot") },

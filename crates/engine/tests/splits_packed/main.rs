@@ -3,6 +3,7 @@
 
 const LAYOUT: engine::SplitLayout = engine::SplitLayout::Packed;
 
+mod ahead;
 #[path = "../splits/corrupt.rs"]
 mod corrupt;
 mod cut;
@@ -10,6 +11,7 @@ mod cut;
 mod detect;
 #[path = "../splits/doom.rs"]
 mod doom;
+mod elsewhere;
 #[path = "../splits/exports.rs"]
 mod exports;
 #[path = "../splits/lifecycle.rs"]
@@ -17,6 +19,7 @@ mod lifecycle;
 #[path = "../splits/modes.rs"]
 mod modes;
 mod packed;
+mod planned;
 #[path = "../splits/refuse.rs"]
 mod refuse;
 #[path = "../splits/routes.rs"]
