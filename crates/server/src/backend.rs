@@ -189,6 +189,67 @@ mod tests {
         );
     }
 
+    /// Settings with a user, whose password is in a file, and with TLS, whose files are there too.
+    fn secured(directory: &Path) -> Config {
+        let file = |name: &str| {
+            let path = directory.join(name);
+            std::fs::write(&path, name).unwrap();
+            path
+        };
+        let mut config = Config::default();
+        config.store.backend = Backend::Cassandra;
+        let cassandra = &mut config.store.cassandra;
+        (cassandra.user, cassandra.password_file) = ("braid".to_owned(), file("password"));
+        let tls = &mut cassandra.tls;
+        (tls.enabled, tls.verify_hostname) = (true, false);
+        (tls.ca_file, tls.cert_file, tls.key_file) = (file("ca"), file("cert"), file("key"));
+        config
+    }
+
+    #[tokio::test]
+    async fn user_and_tls_of_the_settings_reach_the_store() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut config = secured(directory.path());
+        let found = options(&config, &Env::system()).await.unwrap();
+        let credentials = found.credentials.unwrap();
+        assert_eq!((&*credentials.user, &*credentials.password), ("braid", "password"));
+        let tls = found.tls.unwrap();
+        let identity = tls.identity.unwrap();
+        let read = [tls.authorities, identity.certificates, identity.key].map(|pem| pem.bytes);
+        assert_eq!(read, [&b"ca"[..], b"cert", b"key"]);
+        assert!(!tls.verify_hostname);
+
+        // Either alone is not forgotten for the lack of the other.
+        config.store.cassandra.user.clear();
+        let found = options(&config, &Env::system()).await.unwrap();
+        assert!(found.credentials.is_none() && found.tls.is_some());
+        let mut config = secured(directory.path());
+        config.store.cassandra.tls.enabled = false;
+        let found = options(&config, &Env::system()).await.unwrap();
+        assert!(found.credentials.is_some() && found.tls.is_none());
+    }
+
+    #[tokio::test]
+    async fn all_other_settings_of_a_cluster_reach_the_store() {
+        let mut config = Config::default();
+        config.store.max_tables = 77;
+        let cassandra = &mut config.store.cassandra;
+        cassandra.contact_points = vec!["node:9042".to_owned()];
+        (cassandra.local_datacenter, cassandra.keyspace_prefix) = ("dc2".to_owned(), "other".to_owned());
+        cassandra.replication = [("dc1".to_owned(), 3), ("dc2".to_owned(), 2)].into();
+        cassandra.connections_per_node = 5;
+        let expect = Options {
+            contact_points: vec!["node:9042".to_owned()],
+            local_datacenter: Some("dc2".to_owned()),
+            keyspace_prefix: "other".to_owned(),
+            replication: [("dc1".to_owned(), 3), ("dc2".to_owned(), 2)].into(),
+            connections_per_node: 5,
+            tables_max: 77,
+            ..Options::default()
+        };
+        assert_eq!(options(&config, &Env::system()).await.unwrap(), expect);
+    }
+
     #[tokio::test]
     async fn a_cluster_that_does_not_answer_is_named_with_what_to_do() {
         let mut config = Config::default();

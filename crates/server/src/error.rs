@@ -73,3 +73,39 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use store::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn only_what_passes_by_itself_is_waited_for() {
+        for (kind, passes) in [
+            // Settings, rights, a data centre that is not there.
+            (ErrorKind::Invalid, false),
+            // A keyspace of another layout, or of somebody else.
+            (ErrorKind::Corrupt, false),
+            (ErrorKind::Latched, false),
+            (ErrorKind::Unavailable, true),
+            (ErrorKind::Unknown, true),
+        ] {
+            let failed = || store::Error::new(kind, "failed");
+            let errors = [Error::Join(failed()), Error::Store(failed()), Error::Load(failed().into())];
+            for error in errors {
+                assert_eq!(error.may_pass(), passes, "{kind:?} {error}");
+            }
+            let local = Error::Open { path: "data".to_owned(), source: failed() };
+            assert!(!local.may_pass(), "a directory of this machine is not waited for");
+        }
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_not_waited_for() {
+        let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let path = || "some/file".to_owned();
+        assert!(!Error::Password { path: path(), source: missing() }.may_pass());
+        assert!(!Error::Certificates { path: path(), source: missing() }.may_pass());
+    }
+}

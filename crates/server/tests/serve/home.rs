@@ -51,6 +51,11 @@ impl Home {
         Self { directory: TempDir::new().unwrap(), backend, prefix }
     }
 
+    /// What the keyspaces of a server here begin with.
+    pub(crate) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
     /// The settings of a server here, with these on top, on a free port.
     pub(crate) fn config(&self, settings: &[(&str, &str)]) -> Config {
         let flags = Flags {
@@ -88,15 +93,25 @@ pub(crate) fn backend() -> &'static str {
     BACKEND.as_str()
 }
 
-/// The address of the node, started if it does not run.
-static NODE: LazyLock<String> = LazyLock::new(|| {
+/// Has the node do what a server never would. For tests that run on Cassandra.
+pub(crate) fn cql(statement: &str) {
+    dev_cassandra(&["cql", statement]);
+}
+
+/// Runs `dev/cassandra`; gives back what it said.
+fn dev_cassandra(arguments: &[&str]) -> String {
     // Asked for when it runs: what was built may be kept for another checkout.
     let crate_home = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says where the crate is");
     let script = Path::new(&crate_home).join("../../dev/cassandra");
-    let output = Command::new(&script).arg("start").output().unwrap();
+    let output = Command::new(&script).args(arguments).output().unwrap();
     let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "`dev/cassandra start` failed: {}", complained.trim());
-    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "`dev/cassandra {}` failed: {}", arguments.join(" "), complained.trim());
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The address of the node, started if it does not run.
+static NODE: LazyLock<String> = LazyLock::new(|| {
+    let said = dev_cassandra(&["start"]);
     let address = said.lines().find_map(|line| line.strip_prefix("node1 ")?.split(' ').next());
     address.unwrap_or_else(|| panic!("`dev/cassandra start` named no node: {said}")).to_owned()
 });
