@@ -16,6 +16,7 @@ mod scenarios;
 use std::sync::Arc;
 
 use env::Env;
+use prometheus_client::registry::Registry;
 use store::conformance::Fixture;
 use store::{Consistency, Store};
 use store_cassandra::{CassandraStore, Options};
@@ -29,13 +30,13 @@ use crate::rows::Rows;
 const WRITERS: usize = 3;
 const READERS: usize = 2;
 
-async fn server(nodes: &Nodes) -> Arc<dyn Store> {
+async fn server(nodes: &Nodes) -> CassandraStore {
     let options = Options {
         contact_points: nodes.addresses(),
         keyspace_prefix: "faults".to_owned(),
         ..Options::default()
     };
-    Arc::new(CassandraStore::connect(&options, Env::system()).await.unwrap())
+    CassandraStore::connect(&options, Env::system()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -44,9 +45,12 @@ async fn nothing_acknowledged_is_lost_and_nothing_hangs() {
     let nodes = Nodes::start(&env).await;
     // Two servers over the cluster, and a namespace on one of them that asks a single replica.
     let [one, other] = [(); 2].map(|()| server(&nodes));
-    let (one, other) = (Fixture::new(one.await), other.await);
+    let (first, other): (_, Arc<dyn Store>) = (one.await, Arc::new(other.await));
+    let mut registry = Registry::default();
+    first.register_metrics(&mut registry);
+    let one = Fixture::new(Arc::new(first));
     let weak = Fixture { consistency: Consistency::LocalOne, ..one.clone() };
-    large::check(&nodes, &one).await;
+    large::check(&nodes, &one, &registry).await;
 
     let board = Board::new(&env);
     let rows = Rows::new(&board, &one, &other, WRITERS).await;

@@ -10,9 +10,15 @@ use own_cluster::{OwnCluster, Place};
 const PLACE: Place =
     Place { suite: "faults", address: "127.0.0.21", jvm: "-Dcassandra.test.flush_local_schema_changes=true" };
 const NODES: usize = 3;
-/// Nodes refuse an answer that is larger. See `large`.
-const ANSWER_LIMIT: [&str; 4] =
-    ["--set", "read_thresholds_enabled: true", "--set", "coordinator_read_size_fail_threshold: 8MiB"];
+/// Nodes warn of what they read for an answer above one size, and refuse to give one above another. See `large`.
+const ANSWER_LIMITS: [&str; 6] = [
+    "--set",
+    "read_thresholds_enabled: true",
+    "--set",
+    "local_read_size_warn_threshold: 1MiB",
+    "--set",
+    "coordinator_read_size_fail_threshold: 8MiB",
+];
 /// A slow node: how long it hangs and then runs, in turns. Shorter than anybody takes it for dead.
 const HANGS: Duration = Duration::from_millis(700);
 const RUNS: Duration = Duration::from_millis(100);
@@ -68,6 +74,6 @@ impl Nodes {
     }
 
     async fn launch(&self, which: &[&str]) {
-        self.cluster.start(&[which, &ANSWER_LIMIT].concat()).await;
+        self.cluster.start(&[which, &ANSWER_LIMITS].concat()).await;
     }
 }
