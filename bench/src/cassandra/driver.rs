@@ -26,7 +26,7 @@ const ROW: &str = "event_time, event_id, event_item_key";
 /// Partition, and the times between which rows are read, as keys whose ids are empty.
 type ScanValues<'a> = (&'a str, i32, i32, i64, &'a str, &'a str, i64, &'a str, &'a str);
 
-/// Time, event id, item key, value, metadata, write time.
+/// Time, event id, item key, metadata, value, write time: in the order in which the store asks for them.
 type RowColumns<'a> = (i64, &'a str, &'a str, &'a [u8], &'a [u8], i64);
 
 /// A session with the statements for one table.
@@ -63,7 +63,7 @@ impl Driver {
             .build()
             .await
             .context("the driver cannot connect")?;
-        let columns = format!("{ROW}, event_item_value, value_metadata, WRITETIME(event_item_value)");
+        let columns = format!("{ROW}, value_metadata, event_item_value, WRITETIME(event_item_value)");
         let rows = format!(
             "FROM {table} WHERE time_series_id = ? AND time_bucket = ? AND event_bucket = ? \
              AND ({ROW}) >= (?, ?, ?) AND ({ROW}) < (?, ?, ?)"
@@ -234,7 +234,7 @@ fn look_at(answer: QueryResult) -> Result<u64> {
     let answer = answer.into_rows_result()?;
     let mut count = 0;
     for row in answer.rows::<RowColumns<'_>>()? {
-        let (_, _, _, value, _, _) = row?;
+        let (_, _, _, _, value, _) = row?;
         ensure!(!value.is_empty(), "a row has no value");
         count += 1;
     }

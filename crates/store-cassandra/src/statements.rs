@@ -173,3 +173,66 @@ impl Tables {
         self.kept.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use model::{NamespaceName, TableName};
+
+    use super::*;
+    use crate::replicas::Voters;
+
+    fn tables(kept_max: usize) -> Tables {
+        Tables::new(Names::new("braid"), Profiles::new("dc1", Voters::Local), kept_max)
+    }
+
+    fn name(number: u32) -> TableRef {
+        let name = TableName::new(&format!("data_{number}")).unwrap();
+        TableRef { namespace: NamespaceName::new("plays").unwrap(), incarnation: 1, name }
+    }
+
+    #[test]
+    fn the_statements_of_a_table_are_made_once_and_go_with_it() {
+        let tables = tables(8);
+        let first = tables.of(&name(1)).unwrap();
+        assert!(Arc::ptr_eq(&first, &tables.of(&name(1)).unwrap()), "what is prepared is used again");
+        assert!(!Arc::ptr_eq(&first, &tables.of(&name(2)).unwrap()));
+        assert_eq!(first.name, name(1));
+        tables.forget(&name(1));
+        let again = tables.of(&name(1)).unwrap();
+        assert!(!Arc::ptr_eq(&first, &again), "a table of this name may be another one by now");
+        let other = tables.of(&name(2)).unwrap();
+        tables.forget(&name(1));
+        assert!(Arc::ptr_eq(&other, &tables.of(&name(2)).unwrap()), "no other table is forgotten with it");
+    }
+
+    #[test]
+    fn no_more_tables_are_kept_than_there_may_be() {
+        for kept_max in [0, 1, 3] {
+            let tables = tables(kept_max);
+            for number in 0..10 {
+                let used = tables.of(&name(number)).unwrap();
+                assert!(Arc::ptr_eq(&used, &tables.of(&name(number)).unwrap()), "the last one stays");
+                let kept = tables.kept.read().unwrap().len();
+                assert!(kept <= kept_max.max(1), "{kept} kept of {kept_max}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_names_a_partition_names_all_of_its_key() {
+        // The driver finds the replicas of a statement only where every part of the partition key is given.
+        let table = tables(1).of(&name(1)).unwrap();
+        let whose = "time_series_id = ? AND time_bucket = ? AND event_bucket = ?";
+        for statement in [
+            &table.delete,
+            &table.newest_first,
+            &table.oldest_first,
+            &table.newest_headers,
+            &table.oldest_headers,
+            &table.touch,
+        ] {
+            assert!(statement.text.contains(&format!("WHERE {whose}")), "{}", statement.text);
+        }
+        assert!(table.upsert.text.contains(&format!("({PARTITION}, {ROW}, ")), "{}", table.upsert.text);
+    }
+}
