@@ -11,8 +11,10 @@ const SEEDS: u64 = 300;
 const TWICE: u64 = 50;
 const THREADS: usize = 2;
 /// Of a hundred plays of splits so many do this at least.
-const SHARES: [Share; 4] = [
+const SHARES: [Share; 6] = [
     Share { what: "finish a split", percent: 95, of: |counts| counts.completed },
+    Share { what: "finish a packed split", percent: 40, of: |counts| counts.completed_packed },
+    Share { what: "count packed targets", percent: 5, of: |counts| counts.counted_packed },
     Share {
         what: "crash a worker in the middle of a step",
         percent: 30,

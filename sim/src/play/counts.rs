@@ -43,6 +43,8 @@ pub struct Counts {
     pub candidates: u64,
     /// Splits that were completed.
     pub completed: u64,
+    /// Of those, such whose targets are packed.
+    pub completed_packed: u64,
     /// Attempts to split that failed.
     pub failed: u64,
     /// Partitions that were not worth it.
@@ -69,6 +71,10 @@ pub struct Counts {
     pub switched: u64,
     /// Reads of several series, among the complete ones.
     pub searches: u64,
+    /// Counts that were complete, and checked.
+    pub counted: u64,
+    /// Of those, such of split time that is packed, answered by targets alone.
+    pub counted_packed: u64,
     /// Pages that were read both ways, and compared.
     pub compared: u64,
     /// Read modes that went on.
@@ -101,12 +107,12 @@ impl Counts {
     }
 
     /// All of them, by name.
-    pub fn all(&self) -> [(&'static str, u64); 41] {
+    pub fn all(&self) -> [(&'static str, u64); 44] {
         let mut copy = *self;
         copy.all_mut().map(|(name, count)| (name, *count))
     }
 
-    fn all_mut(&mut self) -> [(&'static str, &mut u64); 41] {
+    fn all_mut(&mut self) -> [(&'static str, &mut u64); 44] {
         [
             ("acknowledged", &mut self.acknowledged),
             ("reads", &mut self.reads),
@@ -128,6 +134,7 @@ impl Counts {
             ("bursts", &mut self.bursts),
             ("candidates", &mut self.candidates),
             ("completed", &mut self.completed),
+            ("completed_packed", &mut self.completed_packed),
             ("failed", &mut self.failed),
             ("rejected", &mut self.rejected),
             ("retired", &mut self.retired),
@@ -141,6 +148,8 @@ impl Counts {
             ("fallback_pages", &mut self.fallback_pages),
             ("switched", &mut self.switched),
             ("searches", &mut self.searches),
+            ("counted", &mut self.counted),
+            ("counted_packed", &mut self.counted_packed),
             ("compared", &mut self.compared),
             ("advanced", &mut self.advanced),
             ("rolled_back", &mut self.rolled_back),

@@ -23,7 +23,7 @@ pub(super) struct Reading {
     /// The generation that was there when it began.
     pub(super) generation: Option<u32>,
     pub(super) begun: Duration,
-    first: u32,
+    pub(super) first: u32,
     last: Option<Place>,
     found: BTreeSet<Place>,
     routes: Routes,

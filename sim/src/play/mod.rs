@@ -1,7 +1,7 @@
 //! The play: several servers over one store, clients, an administrator and a nemesis, for simulated hours, with an oracle
 //! that knows what may be answered.
 //!
-//! [`play`] runs one seed. `stage` has what all actors share; `server`, `client`, `reader`, `admin` (with `change`, `operator`
+//! [`play`] runs one seed. `stage` has what all actors share; `server`, `client`, `reader` (with `counting`), `admin` (with `change`, `operator`
 //! and `steering`), `nemesis` and `corruptor` are the actors; `ledger` is what happened as a client sees it, and `judge` holds
 //! answers against it. Of splits, `records` follows what is stored, `targets` looks into targets, `taint` knows which were
 //! damaged, `routes` which way reads came. `ending` is the liveness phase, with `resting`, `serving` and `leaks` for splits.
@@ -14,6 +14,7 @@ mod burst;
 mod change;
 mod client;
 mod corruptor;
+mod counting;
 mod counts;
 mod dice;
 mod ending;

@@ -1,10 +1,11 @@
 //! A client that reads: series by pages, each from a server by chance, in both orders; one series, or a search of several. Where
-//! splits are played, it comes back to what was split, again and again.
+//! splits are played, it comes back to what was split, again and again. Now and then it counts instead (`counting`).
 
 use std::time::Duration;
 
 use engine::{ReadRequest, Reason};
 use model::{Interval, NamespaceName, Order, SeriesId};
+use split::SplitId;
 
 use super::ask::Heard;
 use super::dice::Dice;
@@ -13,13 +14,15 @@ use super::specs::{HOUR, SECOND, SERIES, SPACES};
 use super::stage::Stage;
 
 /// Refusals and partial pages before it gives up.
-const TROUBLES_MAX: u32 = 8;
+pub(super) const TROUBLES_MAX: u32 = 8;
 /// Pages before it gives up.
-const PAGES_MAX: u32 = 400;
+pub(super) const PAGES_MAX: u32 = 400;
 /// Of a hundred reads so many are of what was split, if there is anything.
 const SPLITS_PERCENT: u64 = 65;
 /// Of a hundred reads so many are searches of several series.
 const SEARCHES_PERCENT: u64 = 25;
+/// Of a hundred reads so many only count.
+const COUNTS_PERCENT: u64 = 20;
 /// The width of a bucket of split time.
 const BUCKET: i64 = 900 * SECOND;
 
@@ -35,6 +38,8 @@ struct Wanted {
     space: &'static str,
     series: Vec<&'static str>,
     interval: Interval,
+    /// The split whose time it is.
+    split: Option<SplitId>,
 }
 
 impl Reader {
@@ -45,9 +50,13 @@ impl Reader {
             let Some(wanted) = split.or_else(|| self.anything()) else { return };
             let order = if self.dice.percent(50) { Order::OldestFirst } else { Order::NewestFirst };
             let page_records = if self.dice.percent(30) { 200 } else { self.dice.index(12) + 2 };
-            let Wanted { space, series, interval } = wanted;
+            let Wanted { space, series, interval, split } = wanted;
             let reading = Reading::begin(&self.stage, (space, series), interval, order);
-            self.read(reading, page_records).await;
+            if self.dice.percent(COUNTS_PERCENT) {
+                self.count(reading, split).await;
+            } else {
+                self.read(reading, page_records).await;
+            }
             let wait = Duration::from_millis(self.dice.between(500, 9_000));
             if returns {
                 self.stage.linger(wait).await;
@@ -59,7 +68,7 @@ impl Reader {
 
     fn anything(&self) -> Option<Wanted> {
         let (space, series) = (self.dice.pick(&SPACES).copied()?, self.dice.pick(&SERIES).copied()?);
-        Some(Wanted { space, series: self.with_others(series), interval: self.any_interval() })
+        Some(Wanted { space, series: self.with_others(series), interval: self.any_interval(), split: None })
     }
 
     /// Time that was split, alone or with some around it.
@@ -70,7 +79,7 @@ impl Reader {
         let series = SERIES.into_iter().find(|series| *series == id.partition.series.as_str())?;
         let around = if self.dice.percent(50) { 0 } else { self.dice.around_zero(HOUR).abs() };
         let interval = Interval::new(end - BUCKET - around, end + around).ok()?;
-        Some(Wanted { space, series: self.with_others(series), interval })
+        Some(Wanted { space, series: self.with_others(series), interval, split: Some(id.clone()) })
     }
 
     /// A series, now and then among others.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use split::{Reason, Record, SplitId, State};
+use split::{Reason, Record, SplitId, State, TargetLayout};
 
 use super::Counts;
 use super::evidence::Seen;
@@ -116,6 +116,14 @@ impl Records {
         completed.filter_map(|record| Some((record.id()?, record.covered_until))).collect()
     }
 
+    /// Whether one is completed whose targets are packed.
+    pub(super) fn is_packed(&self, id: &SplitId) -> bool {
+        let is_it = |record: &Record| {
+            record.state == State::Completed && is_packed(record) && record.id().as_ref() == Some(id)
+        };
+        self.known().values().any(is_it)
+    }
+
     /// The corruptor has damaged targets of this attempt that may have been read back already.
     pub(super) fn taint(&self, record: &Record) {
         self.tainted().add(record);
@@ -141,6 +149,10 @@ impl Records {
     fn known(&self) -> MutexGuard<'_, BTreeMap<Place, Record>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_packed(record: &Record) -> bool {
+    record.post_split_data.as_ref().is_some_and(|post| post.layout == TargetLayout::Packed)
 }
 
 /// What names a split among all.
@@ -192,7 +204,10 @@ fn count(counts: &mut Counts, before: Option<&Record>, now: &Record) {
     }
     match now.state {
         State::Candidate => counts.candidates += u64::from(before.is_none()),
-        State::Completed => counts.completed += 1,
+        State::Completed => {
+            counts.completed += 1;
+            counts.completed_packed += u64::from(is_packed(now));
+        }
         State::Failed => counts.failed += 1,
         State::Rejected => counts.rejected += 1,
         State::Retired => counts.retired += 1,

@@ -1,17 +1,17 @@
 //! Targets that nobody reads any more, and that cannot be deleted for a while: workers do not hang on to them, and nothing is
 //! due once they are gone.
 
-use engine::Options;
+use engine::{Options, SplitLayout};
 use sim::World;
 use sim::cluster::{Chances, Faults};
 use split::State;
 
-use crate::scene::{SECOND, name, server, wide};
+use crate::scene::{LAYOUTS, SECOND, name, server, wide};
 
-async fn scenario(world: World) {
+async fn scenario(world: World, layout: SplitLayout) {
     let cluster = world.cluster(sim::cluster::Options::default());
     let (engine, _) = server(&world, &cluster, "here", Options::default()).await;
-    let (table, partition, _) = wide(&world, &engine).await;
+    let (table, partition, _) = wide(&world, &engine, layout).await;
     let made = engine
         .create_split(&name(), &table, &partition, engine::SplitAsk::default())
         .await
@@ -35,5 +35,7 @@ async fn scenario(world: World) {
 
 #[test]
 fn what_cannot_be_deleted_is_tried_again_and_then_forgotten() {
-    World::run(1, |world| Box::pin(scenario(world))).expect("no task panics");
+    for layout in LAYOUTS {
+        World::run(1, |world| Box::pin(scenario(world, layout))).expect("no task panics");
+    }
 }

@@ -1,18 +1,22 @@
 //! A stored row of a target that is damaged after the split was completed: the next comparison takes the split out of use.
 
-use engine::Options;
+use engine::{Options, SplitLayout};
 use model::{PartitionKey, TableName, TableRef};
 use sim::World;
 use sim::cluster::Corruption;
 use split::{Reason, State};
 
-use crate::scene::{name, server, wide};
+use crate::scene::{LAYOUTS, name, server, wide};
 
 /// Splits, damages one row, compares; what became of the split, and why.
-async fn damaged(world: World, how: fn(PartitionKey) -> Corruption) -> (State, Option<Reason>) {
+async fn damaged(
+    world: World,
+    how: fn(PartitionKey) -> Corruption,
+    layout: SplitLayout,
+) -> (State, Option<Reason>) {
     let cluster = world.cluster(sim::cluster::Options::default());
     let (engine, _) = server(&world, &cluster, "here", Options::default()).await;
-    let (table, partition, _) = wide(&world, &engine).await;
+    let (table, partition, _) = wide(&world, &engine, layout).await;
     let made = engine
         .create_split(&name(), &table, &partition, engine::SplitAsk::default())
         .await
@@ -37,8 +41,10 @@ async fn damaged(world: World, how: fn(PartitionKey) -> Corruption) -> (State, O
 fn every_damage_is_found_by_a_comparison() {
     let kinds: [fn(PartitionKey) -> Corruption; 4] =
         [|_| Corruption::Flip, |_| Corruption::Drop, Corruption::Double, Corruption::Misplace];
-    for how in kinds {
-        let found = World::run(1, |world| Box::pin(damaged(world, how))).expect("no task panics");
-        assert_eq!(found, (State::Retired, Some(Reason::Mismatch)));
+    for layout in LAYOUTS {
+        for how in kinds {
+            let found = World::run(1, |world| Box::pin(damaged(world, how, layout))).expect("no task panics");
+            assert_eq!(found, (State::Retired, Some(Reason::Mismatch)), "{layout:?}");
+        }
     }
 }

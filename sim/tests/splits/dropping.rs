@@ -1,11 +1,11 @@
 //! A completed split whose slice is dropped while it is compared: that says nothing against the split, and nothing is left of it.
 
-use engine::{NamespaceSpec, Options, SplitLimits};
+use engine::{NamespaceSpec, Options, SplitLayout, SplitLimits};
 use sim::World;
 use split::State;
 use store::Store;
 
-use crate::scene::{SECOND, name, server, wide};
+use crate::scene::{LAYOUTS, SECOND, name, server, wide};
 
 /// Slow enough for something to happen while origin and targets are read.
 const SLOWLY: SplitLimits = SplitLimits {
@@ -16,11 +16,11 @@ const SLOWLY: SplitLimits = SplitLimits {
     disk_abort: 0.85,
 };
 
-async fn scenario(world: World) {
+async fn scenario(world: World, layout: SplitLayout) {
     let cluster = world.cluster(sim::cluster::Options::default());
     let options = Options { splits: SLOWLY, ..Options::default() };
     let (engine, _) = server(&world, &cluster, "here", options).await;
-    let (table, partition, _) = wide(&world, &engine).await;
+    let (table, partition, _) = wide(&world, &engine, layout).await;
     let made = engine
         .create_split(&name(), &table, &partition, engine::SplitAsk::default())
         .await
@@ -44,5 +44,7 @@ async fn scenario(world: World) {
 
 #[test]
 fn a_comparison_that_is_cut_short_fails_nothing() {
-    World::run(1, |world| Box::pin(scenario(world))).expect("no task panics");
+    for layout in LAYOUTS {
+        World::run(1, |world| Box::pin(scenario(world, layout))).expect("no task panics");
+    }
 }

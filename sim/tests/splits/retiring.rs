@@ -1,19 +1,19 @@
 //! A server that has not heard that a split goes out of use reads its targets as long as its lease lasts: until then they stay.
 
-use engine::{Bug, Options};
+use engine::{Bug, Options, SplitLayout};
 use sim::World;
 use sim::cluster::Cut;
 use split::State;
 
-use crate::scene::{EVENTS, SECOND, name, read, server, wide};
+use crate::scene::{EVENTS, LAYOUTS, SECOND, name, read, server, wide};
 
 /// Retires a split while another server cannot hear of it; how many events that one reads meanwhile, and from how many targets.
-async fn read_meanwhile(world: World, bug: Option<Bug>) -> (usize, u64) {
+async fn read_meanwhile(world: World, bug: Option<Bug>, layout: SplitLayout) -> (usize, u64) {
     let cluster = world.cluster(sim::cluster::Options::default());
     let options = || Options { bug, ..Options::default() };
     let (here, _) = server(&world, &cluster, "here", options()).await;
     let (there, way) = server(&world, &cluster, "there", options()).await;
-    let (table, partition, _) = wide(&world, &here).await;
+    let (table, partition, _) = wide(&world, &here, layout).await;
     let made =
         here.create_split(&name(), &table, &partition, engine::SplitAsk::default()).await.expect("asked for");
     assert!(here.work_on_splits().await.expect("it works"), "there is something to do");
@@ -32,17 +32,20 @@ async fn read_meanwhile(world: World, bug: Option<Bug>) -> (usize, u64) {
     (page.events.len(), page.cost.targets)
 }
 
-fn played(bug: Option<Bug>) -> (usize, u64) {
-    World::run(1, |world| Box::pin(read_meanwhile(world, bug))).expect("no task panics")
+/// In either layout.
+fn played(bug: Option<Bug>) -> [(usize, u64); 2] {
+    let run = |layout| World::run(1, move |world| Box::pin(read_meanwhile(world, bug, layout)));
+    LAYOUTS.map(|layout| run(layout).expect("no task panics"))
 }
 
 #[test]
 fn targets_stay_as_long_as_anybody_may_read_them() {
-    let (events, targets) = played(None);
-    assert!(events as u64 == EVENTS && targets > 1, "{events} events of {targets} targets");
+    for (events, targets) in played(None) {
+        assert!(events as u64 == EVENTS && targets > 1, "{events} events of {targets} targets");
+    }
 }
 
 #[test]
 fn without_the_barrier_they_are_read_when_they_are_empty() {
-    assert_eq!(played(Some(Bug::RetireWithoutBarrier)).0, 0);
+    assert_eq!(played(Some(Bug::RetireWithoutBarrier)).map(|(events, _)| events), [0; 2]);
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use engine::{
     Engine, EventInput, ItemInput, Member, NamespaceSpec, Options, ReadMode, ReadPage, ReadRequest, ReadSpec,
-    Shape, SplitSpec, WriteRequest,
+    Shape, SplitLayout, SplitSpec, WriteRequest,
 };
+use env::{Random, SeededRandom};
 use model::{Interval, NamespaceName, Order, PartitionKey, SeriesId, TableName, TableRef};
 use sim::cluster::Link;
 use sim::{Cluster, World};
@@ -19,15 +20,15 @@ pub(crate) const EVENTS: u64 = 40;
 /// About how large each is.
 const EVENT_BYTES: usize = 3_000;
 const BUCKET: u32 = 900;
+/// Each scene is played with targets of either layout.
+pub(crate) const LAYOUTS: [SplitLayout; 2] = [SplitLayout::Rows, SplitLayout::Packed];
 
 pub(crate) fn name() -> NamespaceName {
     NamespaceName::new("orders").expect("legal")
 }
 
-fn spec() -> NamespaceSpec {
+fn spec(layout: SplitLayout) -> NamespaceSpec {
     let shape = Shape { seconds_per_slice: 3_600, seconds_per_bucket: BUCKET, buckets_per_id: 1 };
-    // As rows: these scenes count them.
-    let layout = engine::SplitLayout::Rows;
     let split =
         SplitSpec { threshold_bytes: 64 << 10, target_bytes: 64 << 10, layout, ..SplitSpec::default() };
     let read = ReadSpec { mode: ReadMode::On, ..ReadSpec::default() };
@@ -59,8 +60,11 @@ pub(crate) async fn server(
 /// Writes an event of so many items; whether it was acknowledged.
 pub(crate) async fn write(engine: &Engine, second: i64, id: String, items: usize) -> bool {
     let item = |number: usize| {
-        let value = Bytes::from(vec![b'v'; EVENT_BYTES / items]);
-        ItemInput { key: format!("k{number}"), value, ..ItemInput::default() }
+        // By chance: what packing could shrink would need fewer targets.
+        let mut value = vec![0; EVENT_BYTES / items];
+        let seed = id.bytes().fold(number as u64, |seed, byte| seed * 251 + u64::from(byte));
+        SeededRandom::new(seed).fill(&mut value);
+        ItemInput { key: format!("k{number}"), value: Bytes::from(value), ..ItemInput::default() }
     };
     let items = (0..items).map(item).collect();
     let event = EventInput { series: "s".to_owned(), time: Some((second, 0)), event_id: id, items };
@@ -92,13 +96,18 @@ pub(crate) fn wide_table(table: &str) -> TableRef {
 }
 
 /// A partition that is wide and closed: its table, and its events' second.
-pub(crate) async fn wide(world: &World, engine: &Engine) -> (String, PartitionKey, i64) {
-    wide_of(world, engine, 1).await
+pub(crate) async fn wide(world: &World, engine: &Engine, layout: SplitLayout) -> (String, PartitionKey, i64) {
+    wide_of(world, engine, layout, 1).await
 }
 
 /// The same of events with so many items.
-pub(crate) async fn wide_of(world: &World, engine: &Engine, items: usize) -> (String, PartitionKey, i64) {
-    engine.create_namespace(&name(), spec()).await.expect("made");
+pub(crate) async fn wide_of(
+    world: &World,
+    engine: &Engine,
+    layout: SplitLayout,
+    items: usize,
+) -> (String, PartitionKey, i64) {
+    engine.create_namespace(&name(), spec(layout)).await.expect("made");
     let clock = world.clock();
     let second = clock.wall() / NANOS;
     for number in 0..EVENTS {
