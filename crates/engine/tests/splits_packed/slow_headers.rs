@@ -54,7 +54,7 @@ async fn headers_that_do_not_come_leave_time_to_count_rows() {
     let (engine, scans) = server(&world).await;
     scans.hangs.store(true, Ordering::SeqCst);
     let asked = AggregateRequest { read: request("hot"), aggregation: Aggregation::Count };
-    let page = world.during(engine.aggregate(asked)).await.unwrap();
+    let page = Box::pin(world.during(engine.aggregate(asked))).await.unwrap();
     assert!(!scans.hangs.load(Ordering::SeqCst), "headers were asked for");
     assert_eq!((page.count, page.next, page.partial), (400, None, None));
     assert!(page.cost.targets > 0 && page.cost.origins == 0);
