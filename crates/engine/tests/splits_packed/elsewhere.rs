@@ -1,4 +1,5 @@
-//! A store to which rows have to travel: it says so, and a scan is a task of its own, which ends when nobody waits for it any more.
+//! A store to which rows have to travel: it says so, and a scan is a task of its own, which does not begin where nobody waits for it
+//! any more.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +12,7 @@ use store::{
     MetaKey, MetaPage, MetaRecord, MetaVersion, PartitionBatch, PartitionPage, Result, Scan, ScanPage,
     Storage, Store, TableOutcome,
 };
-use tokio::task::JoinHandle;
+use tokio::sync::oneshot;
 
 use crate::world::World;
 
@@ -27,15 +28,6 @@ pub(crate) struct Begun {
 pub(crate) struct Elsewhere {
     inner: Arc<MemoryStore>,
     begun: Arc<Mutex<Vec<Begun>>>,
-}
-
-/// Ends a scan that nobody waits for; one that had no turn yet never begins.
-struct Ended(JoinHandle<Result<ScanPage>>);
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }
 
 impl Elsewhere {
@@ -87,17 +79,21 @@ impl Store for Elsewhere {
 
     async fn scan(&self, scan: Scan) -> Result<ScanPage> {
         let (inner, begun) = (Arc::clone(&self.inner), Arc::clone(&self.begun));
+        let (answer, heard) = oneshot::channel();
         let travels = async move {
+            if answer.is_closed() {
+                return;
+            }
             let table = scan.table.name.as_str().to_owned();
             begun.lock().unwrap().push(Begun { table, ahead: scan.ahead });
             // Whoever asked has turns before the answer comes.
             for _ in 0..4 {
                 tokio::task::yield_now().await;
             }
-            inner.scan(scan).await
+            let _unheard = answer.send(inner.scan(scan).await);
         };
-        let mut scan = Ended(tokio::spawn(travels));
-        (&mut scan.0).await.map_err(|error| store::Error::new(ErrorKind::Unavailable, error.to_string()))?
+        Env::system().spawn.task("scan", Box::pin(travels));
+        heard.await.map_err(|error| store::Error::new(ErrorKind::Unavailable, error.to_string()))?
     }
 
     async fn enumerate(&self, request: Enumerate) -> Result<PartitionPage> {
