@@ -17,6 +17,7 @@ mod http;
 mod lifecycle;
 mod namespaces;
 mod operating;
+mod packed;
 mod partitions;
 mod plans;
 mod read_modes;
