@@ -136,6 +136,7 @@ struct Playing {
 }
 
 impl Drop for Playing {
+    #[expect(clippy::print_stderr, reason = "a failure in the decoder has no other way to say its seed")]
     fn drop(&mut self) {
         if std::thread::panicking() {
             let Self { seed, round } = *self;
